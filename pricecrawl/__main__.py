@@ -1,0 +1,5 @@
+"""`python -m pricecrawl` is the `pricecrawl` command."""
+
+from pricecrawl.cli.main import run
+
+run()

@@ -1,0 +1,29 @@
+"""Errors that a person sees: one sentence that names the place and the way out, and an exit code."""
+
+from __future__ import annotations
+
+from pricecrawl.domain.run import EXIT_FAILED, EXIT_PROBLEMS, EXIT_REFUSED, EXIT_USAGE
+
+
+class PricecrawlError(Exception):
+    """Base of every error meant for a person; its text is shown as it is, without a traceback."""
+
+    exit_code = EXIT_FAILED
+
+
+class UsageProblem(PricecrawlError):
+    """The caller named something that does not exist or gave an impossible argument."""
+
+    exit_code = EXIT_USAGE
+
+
+class Refused(PricecrawlError):
+    """A shop refused us, or our own policy forbids the request."""
+
+    exit_code = EXIT_REFUSED
+
+
+class ProblemsFound(PricecrawlError):
+    """A check ran to its end and found problems, which have already been printed."""
+
+    exit_code = EXIT_PROBLEMS
