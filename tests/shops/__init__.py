@@ -1,0 +1,1 @@
+"""Real shop servers for the tests, each started as its own process on loopback."""
