@@ -87,7 +87,8 @@ class OscarShop:
         self._process = subprocess.Popen(
             [
                 sys.executable, "-W", "ignore", "-m", "gunicorn", "-w", "1", "--threads", "4",
-                "--log-level", "error", "-b", f"127.0.0.1:{self.port}", "--no-control-socket", "tests.shops.oscar.wsgi:application",
+                "--log-level", "error", "-b", f"127.0.0.1:{self.port}", "--no-control-socket",
+                "tests.shops.oscar.wsgi:application",
             ],
             cwd=ROOT,
             env={**os.environ, "OSCAR_STATE": str(self.state)},
