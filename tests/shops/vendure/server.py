@@ -19,10 +19,22 @@ from typing import Any, Self
 ROOT = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).resolve().parent
 
-COLUMNS = (
-    "name,slug,description,assets,facets,optionGroups,optionValues,sku,price,taxCategory,stockOnHand,"
-    "trackInventory,variantAssets,variantFacets"
-).split(",")
+COLUMNS = [
+    "name",
+    "slug",
+    "description",
+    "assets",
+    "facets",
+    "optionGroups",
+    "optionValues",
+    "sku",
+    "price",
+    "taxCategory",
+    "stockOnHand",
+    "trackInventory",
+    "variantAssets",
+    "variantFacets",
+]
 
 
 def packages() -> Path:
