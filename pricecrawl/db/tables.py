@@ -1,7 +1,15 @@
 """Every table of pricecrawl, as SQLAlchemy Core.
 
-Names are those of the glossary. Append-only: observation, price_history, stock_history, rejection,
-audit_event. Money is `Amount` (exact on both databases), time is `UtcDateTime` (aware, UTC).
+Names are those of the glossary. Append-only, kept so by triggers (`db/guards.py`): observation,
+price_history, stock_history, audit_event. Money is `Amount` (exact on both databases), time is
+`UtcDateTime` (aware, UTC).
+
+A change here needs a migration: `pricecrawl db revision "what changed"` writes a first draft.
+
+`observation` and `price_history` are partitioned by month on PostgreSQL, where a partitioned table
+has no key of `id` alone for a foreign key to point at. So columns that name an observation carry no
+foreign key on either database; that they never dangle follows from the observation being written
+before them in the same transaction and never being deleted.
 """
 
 from __future__ import annotations
@@ -103,6 +111,8 @@ run = Table(
     Column("host", String(255), nullable=False, server_default=""),
     Column("job", String(200)),
     Column("pid", Integer),
+    # Where `pid` means something; on another machine only the heartbeat tells.
+    Column("machine", String(255), nullable=False, server_default=""),
     Column("outcome", String(20), nullable=False, server_default="running"),
     Column("coverage", String(20)),
     Column("coverage_reason", String(20)),
@@ -117,6 +127,7 @@ run = Table(
     Column("skips", Integer, nullable=False, server_default="0"),
     Column("reviews", Integer, nullable=False, server_default="0"),
     Column("misses", Integer, nullable=False, server_default="0"),
+    Column("misses_counted_at", UtcDateTime),
     Column("expectations_met", Boolean),
     Column("robots_digest", String(80)),
     Column("robots_read_at", UtcDateTime),
@@ -131,6 +142,13 @@ run = Table(
         unique=True,
         sqlite_where=text("outcome = 'running'"),
         postgresql_where=text("outcome = 'running'"),
+    ),
+    Index(
+        "uq_run_one_open_per_host",
+        "host",
+        unique=True,
+        sqlite_where=text("outcome = 'running' AND host <> ''"),
+        postgresql_where=text("outcome = 'running' AND host <> ''"),
     ),
     Index("ix_run_source_started", "source", "started_at"),
 )
@@ -184,12 +202,14 @@ listing = Table(
     Column("preferred_selector", Text),
     Column("consecutive_misses", Integer, nullable=False, server_default="0"),
     Column("gone_streak", Integer, nullable=False, server_default="0"),
+    Column("last_gone_run", BigId),
     Column("checking_paused", Boolean, nullable=False, server_default=text("false")),
     Column("first_seen_at", UtcDateTime, nullable=False),
     Column("last_seen_at", UtcDateTime, nullable=False),
     Column("last_seen_run", BigId),
     Column("last_observation_id", BigId),
     UniqueConstraint("source", "source_sku"),
+    Index("ix_listing_source_last_seen_run", "source", "last_seen_run"),
 )
 
 observation = Table(
@@ -224,13 +244,14 @@ price_history = Table(
     "price_history",
     metadata,
     _id(),
-    Column("listing_id", BigId, ForeignKey("listing.id"), nullable=False, index=True),
-    Column("observation_id", BigId, ForeignKey("observation.id"), nullable=False),
+    Column("listing_id", BigId, ForeignKey("listing.id"), nullable=False),
+    Column("observation_id", BigId, nullable=False),
     Column("price", Amount),
     Column("currency", String(3)),
     Column("original_price", Amount),
     Column("member_price", Amount),
     Column("changed_at", UtcDateTime, nullable=False),
+    Index("ix_price_history_listing_changed", "listing_id", "changed_at"),
 )
 
 stock_history = Table(
@@ -272,7 +293,7 @@ candidate_review = Table(
     metadata,
     _id(),
     Column("listing_id", BigId, ForeignKey("listing.id"), nullable=False, index=True),
-    Column("observation_id", BigId, ForeignKey("observation.id"), nullable=False),
+    Column("observation_id", BigId, nullable=False),
     Column("status", String(20), nullable=False, server_default="open"),
     Column("reasons", Json, nullable=False),
     Column("candidates", Json, nullable=False),
@@ -282,6 +303,14 @@ candidate_review = Table(
     Column("decided_by", String(200)),
     Column("decision_reason", Text),
     Column("chosen", Json),
+    # One open review per listing; a later doubtful read refreshes it.
+    Index(
+        "uq_candidate_review_one_open_per_listing",
+        "listing_id",
+        unique=True,
+        sqlite_where=text("status = 'open'"),
+        postgresql_where=text("status = 'open'"),
+    ),
 )
 
 learned_selector = Table(
@@ -407,7 +436,7 @@ market_price_snapshot = Table(
     Column("sku", String(100), ForeignKey("sku.sku"), nullable=False),
     Column("market_price", Amount),
     Column("currency", String(3), nullable=False),
-    Column("winning_observation_id", BigId, ForeignKey("observation.id")),
+    Column("winning_observation_id", BigId),
     Column("eligible", Json, nullable=False),
     Column("excluded", Json, nullable=False),
     Column("freshness", String(20), nullable=False),

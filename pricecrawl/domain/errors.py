@@ -27,3 +27,15 @@ class ProblemsFound(PricecrawlError):
     """A check ran to its end and found problems, which have already been printed."""
 
     exit_code = EXIT_PROBLEMS
+
+
+class StorageProblem(PricecrawlError):
+    """The database or the evidence store cannot be used: full, damaged, unreachable, too new."""
+
+
+class StorageBusy(StorageProblem):
+    """Another program holds the database longer than we wait; the same call may work later."""
+
+
+class SourceBusy(PricecrawlError):
+    """A run of this source, or of another source on the same host, is still going on."""
