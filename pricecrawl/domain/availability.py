@@ -7,6 +7,7 @@ unrecognised word is UNKNOWN and is counted, never a default.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -35,3 +36,63 @@ class StockReading:
     confidence: float
     selector: str = ""
     text: str = ""
+
+
+CREDIBLE_STOCK = 0.85
+"""Readings from here up may contradict each other; a phrase (0.50) is only a hint."""
+
+MARKUP_METHODS = frozenset({"json-ld", "microdata", "rdfa", "opengraph", "schema-org", "embedded"})
+"""Methods that read what the shop tells machines, not what it shows a visitor."""
+
+# The more cautious state first: of equally sure readings, never claim that a thing can be bought.
+_CAUTION = (
+    Availability.NOT_AVAILABLE,
+    Availability.OUT_OF_STOCK,
+    Availability.MEMBER_ONLY,
+    Availability.PRE_ORDER,
+    Availability.IN_STOCK,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StockDecision:
+    """The state that was decided, a sentence saying why, and whether a person should look."""
+
+    value: Availability
+    reason: str
+    conflict: bool = False
+
+
+def decide(readings: Sequence[StockReading]) -> StockDecision:
+    """Choose among stock readings: the surest that says something; UNKNOWN says nothing.
+
+    A reading of the visible page (any method outside MARKUP_METHODS) of credible confidence that says
+    the item cannot be bought overrules markup that says it can: markup is evidence, not truth. The
+    order of the readings does not matter. `conflict` is set when credible readings contradict.
+    """
+    known = sorted(
+        (r for r in readings if r.value is not Availability.UNKNOWN),
+        key=lambda r: (-r.confidence, _CAUTION.index(r.value), r.method, r.selector, r.text),
+    )
+    if not known:
+        return StockDecision(Availability.UNKNOWN, "Nothing on the page tells whether it can be bought.")
+    best = known[0]
+    credible = [r for r in known if r.confidence >= CREDIBLE_STOCK]
+    overruled: StockReading | None = None
+    if best.value is Availability.IN_STOCK and best.method in MARKUP_METHODS:
+        refusals = [r for r in credible if r.method not in MARKUP_METHODS and r.value in _CAUTION[:2]]
+        if refusals:
+            best, overruled = refusals[0], best
+    others = [r for r in known if r.value is not best.value]
+    conflict = any(r.confidence >= CREDIBLE_STOCK for r in others)
+    reason = f"{best.value.value} by {_where(best)} (confidence {best.confidence:.2f})"
+    if overruled is not None:
+        reason += f"; what the page shows overrules {overruled.value.value} by {_where(overruled)}"
+    elif others:
+        reason += f", although {_where(others[0])} says {others[0].value.value} ({others[0].confidence:.2f})"
+    return StockDecision(best.value, reason + ".", conflict)
+
+
+def _where(reading: StockReading) -> str:
+    text = f" “{reading.text[:60]}”" if reading.text else ""
+    return f"{reading.method} {reading.selector}".strip() + text

@@ -1,0 +1,336 @@
+"""The choice of one price among all readings of a page, explained in sentences.
+
+Two stages. Stage A: a deal price, else a pre-order price, takes the price outright; member and list
+prices are kept beside it and are never the price. Stage B: standard candidates vote with their
+weights. A saved preference may then select another candidate, and guardrails judge the outcome.
+
+Nothing here depends on the order of the candidates; one more agreeing candidate never turns a
+settled price into a review; amounts in another currency than the market's never change the winner.
+Where readings disagree and nothing explains it, the price is offered with a review.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import StrEnum
+
+from pricecrawl.domain.availability import Availability, decide
+from pricecrawl.domain.candidate import Candidate, PriceKind
+from pricecrawl.domain.consensus_currency import choose_currency
+from pricecrawl.domain.consensus_groups import Group, agree, groups, money, rank
+from pricecrawl.domain.consensus_tax import drop_net
+from pricecrawl.domain.consensus_vote import Choice, doubt_deal, drop_impostors, vote
+from pricecrawl.domain.listing import Listing
+from pricecrawl.domain.market import Market, TaxBasis
+from pricecrawl.domain.observation import Observation
+from pricecrawl.domain.preference import Preference, select_preferred
+from pricecrawl.domain.reasons import ReviewReason
+from pricecrawl.domain.sanity import Anchor, judge
+
+__all__ = ["Agreement", "Anchor", "Consensus", "Preference", "observe", "settle"]
+
+PRIMARY_KINDS = (PriceKind.SALE, PriceKind.PRE_ORDER, PriceKind.STANDARD)
+"""Kinds that may be the price, in the order in which they take it."""
+
+
+class Agreement(StrEnum):
+    """How much stands behind a price. A lone source is never called a consensus."""
+
+    NONE = "none"
+    SINGLE_SOURCE = "single_source"
+    CORROBORATED = "corroborated"
+
+
+@dataclass(frozen=True, slots=True)
+class Consensus:
+    """What was chosen and why. Amounts are major units of `currency`.
+
+    `price` is None when nothing could be settled or a guardrail withheld it. `sources` counts the
+    distinct (method, selector) pairs that agree with the price. `candidates` is every reading, best
+    first. `by_preference` tells that a person's saved choice selected the price.
+    """
+
+    price: Decimal | None
+    currency: str | None
+    kind: PriceKind | None
+    method: str | None
+    selector: str
+    original_price: Decimal | None
+    member_price: Decimal | None
+    pre_order_price: Decimal | None
+    agreement: Agreement
+    sources: int
+    by_preference: bool
+    tax_basis: TaxBasis
+    needs_review: bool
+    review_reasons: tuple[ReviewReason, ...]
+    candidates: tuple[Candidate, ...]
+    trace: tuple[str, ...]
+
+
+def settle(
+    candidates: Sequence[Candidate],
+    *,
+    availability: Availability = Availability.UNKNOWN,
+    anchor: Anchor | None = None,
+    preference: Preference | None = None,
+    market: Market | None = None,
+) -> Consensus:
+    """Choose the price of one listing from its candidates, and say how sure that is."""
+    market = market or Market()
+    everything = tuple(sorted(candidates, key=rank))
+    primary = [c for c in everything if c.kind in PRIMARY_KINDS]
+    view = choose_currency(primary or everything, market.currency, anchor.currency if anchor else None)
+    trace, reasons = list(view.sentences), list(view.reasons)
+    currency = view.currency
+    local = [_in_currency(c, currency) for c in everything if c.currency in (currency, None)]
+
+    choice = _choose(local, currency=currency, anchor=anchor, market=market)
+    choice = _apply_preference(choice, local, preference, currency=currency, anchor=anchor)
+    trace += choice.trace
+    reasons += choice.reasons
+
+    chosen = choice.chosen
+    support: frozenset[tuple[object, str]] = frozenset()
+    price: Decimal | None = None
+    if chosen is not None:
+        price = chosen.amount
+        sources = frozenset(
+            c.source_key
+            for c in local
+            if c.kind in PRIMARY_KINDS and agree(c.amount, chosen.amount, currency)
+        )
+        support = sources
+        trace.append(_support_sentence(chosen, len(sources)))
+        for finding in judge(
+            price=chosen.amount,
+            currency=currency,
+            method=chosen.method,
+            confidence=chosen.confidence,
+            sources=sources,
+            availability=availability,
+            anchor=anchor,
+        ):
+            reasons.append(finding.reason)
+            trace.append(finding.sentence)
+            if finding.withhold:
+                price = None
+    elif not reasons and availability in (Availability.IN_STOCK, Availability.PRE_ORDER):
+        reasons.append(ReviewReason.NO_CONSENSUS)
+        trace.append("The item can be bought, but no reading gives a price.")
+
+    reference = chosen.amount if chosen is not None else None
+    original = _secondary(PriceKind.LIST, local, reference, currency)
+    member = _secondary(PriceKind.MEMBER, local, reference, currency)
+    trace += [*original.trace, *member.trace]
+    reasons += [*original.reasons, *member.reasons]
+    pre_orders = groups([c for c in local if c.kind is PriceKind.PRE_ORDER], currency)
+    pre_order = pre_orders[0].amount if pre_orders else None
+    shown = [a for a in (price, original.amount, member.amount, pre_order) if a is not None]
+    agreement = Agreement.NONE
+    if price is not None:
+        agreement = Agreement.CORROBORATED if len(support) > 1 else Agreement.SINGLE_SOURCE
+    return Consensus(
+        price=price,
+        currency=currency if shown else None,
+        kind=chosen.kind if chosen is not None and price is not None else None,
+        method=chosen.method.value if chosen is not None and price is not None else None,
+        selector=chosen.selector if chosen is not None and price is not None else "",
+        original_price=original.amount,
+        member_price=member.amount,
+        pre_order_price=pre_order,
+        agreement=agreement,
+        sources=len(support),
+        by_preference=choice.by_preference,
+        tax_basis=_tax_basis(chosen, local, currency),
+        needs_review=bool(reasons),
+        review_reasons=tuple(sorted(set(reasons), key=list(ReviewReason).index)),
+        candidates=everything,
+        trace=tuple(trace),
+    )
+
+
+def _in_currency(candidate: Candidate, currency: str | None) -> Candidate:
+    return candidate if candidate.currency == currency else replace(candidate, currency=currency)
+
+
+def _choose(
+    local: Sequence[Candidate], *, currency: str | None, anchor: Anchor | None, market: Market
+) -> Choice:
+    """Stage A, else stage B, without the person's preference."""
+    cleaned = drop_impostors(local, currency)
+    trace, reasons = list(cleaned.sentences), list(cleaned.reasons)
+    left = cleaned.candidates
+    last = _last_price(anchor, currency)
+    for kind in PRIMARY_KINDS:
+        of_kind = [c for c in left if c.kind is kind]
+        if not of_kind:
+            continue
+        tax = drop_net(of_kind, market, currency)
+        choice = vote(tax.candidates, kind=kind, currency=currency, last=last)
+        if kind is PriceKind.SALE:
+            choice = doubt_deal(choice, [c for c in left if c.kind is PriceKind.STANDARD], currency)
+        return replace(
+            choice,
+            trace=(*trace, *tax.sentences, *choice.trace),
+            reasons=(*reasons, *tax.reasons, *choice.reasons),
+        )
+    return Choice(None, trace=tuple(trace), reasons=tuple(reasons))
+
+
+def _apply_preference(
+    choice: Choice,
+    local: Sequence[Candidate],
+    preference: Preference | None,
+    *,
+    currency: str | None,
+    anchor: Anchor | None,
+) -> Choice:
+    """Let the saved preference select; what it overrides and whether it fell through is traced."""
+    primary = [c for c in local if c.kind in PRIMARY_KINDS]
+    last = _last_price(anchor, currency)
+    voted = choice.chosen
+
+    def agrees(amount: Decimal) -> bool:
+        reference = last if last is not None else voted.amount if voted is not None else None
+        return reference is not None and agree(reference, amount, currency)
+
+    preferred = select_preferred(preference, primary, currency, agrees)
+    if preferred is None:
+        return choice
+    if preferred.group is None:
+        return replace(choice, trace=(*choice.trace, preferred.sentence))
+    said = [preferred.sentence]
+    best = preferred.group.best
+    if voted is not None and not agree(voted.amount, best.amount, currency):
+        said.append(
+            f"It overrides {money(voted.amount, currency)} by {voted.method.value} {voted.selector}".rstrip()
+            + ", which would otherwise have been chosen."
+        )
+    return Choice(best, trace=(*choice.trace, *said), by_preference=True)
+
+
+def _last_price(anchor: Anchor | None, currency: str | None) -> Decimal | None:
+    """The last accepted price, if there is one in this currency."""
+    if anchor is None or anchor.price is None or anchor.currency not in (currency, None):
+        return None
+    return anchor.price
+
+
+def _support_sentence(chosen: Candidate, sources: int) -> str:
+    where = f"{chosen.method.value} {chosen.selector}".strip()
+    price = money(chosen.amount, chosen.currency)
+    if sources <= 1:
+        return f"{price} by {where}: a single source, nothing corroborates it."
+    return f"{price} by {where}: {sources} distinct sources agree."
+
+
+@dataclass(frozen=True, slots=True)
+class _Secondary:
+    """A member or list price, what to say about it and what to doubt."""
+
+    amount: Decimal | None = None
+    trace: tuple[str, ...] = ()
+    reasons: tuple[ReviewReason, ...] = ()
+
+
+def _secondary(
+    kind: PriceKind, local: Sequence[Candidate], price: Decimal | None, currency: str | None
+) -> _Secondary:
+    """The member or list price: the largest group, then the surest; a full tie is flagged.
+
+    A list price that is not above the price, and a member price that is not below it, say nothing.
+    """
+    of_kind = [c for c in local if c.kind is kind]
+    if price is not None:
+        higher = kind is PriceKind.LIST
+        of_kind = [
+            c for c in of_kind if not agree(c.amount, price, currency) and (c.amount > price) == higher
+        ]
+    found = groups(of_kind, currency)
+    if not found:
+        return _Secondary()
+
+    def strength(group: Group) -> tuple[int, Decimal, float]:
+        return (len(group.sources), group.score, max(c.confidence for c in group.members))
+
+    best = max(strength(group) for group in found)
+    top = sorted((g for g in found if strength(g) == best), key=lambda g: g.amount)
+    # The smaller discount of equals: a doubtful "was" price must not look like a better deal.
+    winner = top[0] if kind is PriceKind.LIST else top[-1]
+    word = "list" if kind is PriceKind.LIST else "member"
+    if any(not agree(g.amount, winner.amount, currency) for g in top):
+        reason = ReviewReason.ORIGINAL_TIE if kind is PriceKind.LIST else ReviewReason.MEMBER_TIE
+        sentence = f"Several {word} prices stand equal: {', '.join(g.describe() for g in top)}."
+        return _Secondary(winner.amount, (sentence,), (reason,))
+    return _Secondary(winner.amount, (f"The {word} price is {winner.describe()}.",))
+
+
+def _tax_basis(chosen: Candidate | None, local: Sequence[Candidate], currency: str | None) -> TaxBasis:
+    if chosen is None:
+        return TaxBasis.UNKNOWN
+    stated = {
+        c.tax_basis
+        for c in local
+        if c.kind in PRIMARY_KINDS
+        and c.tax_basis is not TaxBasis.UNKNOWN
+        and agree(c.amount, chosen.amount, currency)
+    }
+    if chosen.tax_basis is not TaxBasis.UNKNOWN:
+        return chosen.tax_basis
+    return stated.pop() if len(stated) == 1 else TaxBasis.UNKNOWN
+
+
+def observe(listing: Listing, consensus: Consensus, *, extractor_version: str) -> Observation:
+    """The immutable fact of one listing: what was read, what was chosen, and every doubt.
+
+    Doubts come from the consensus, from the listing's own hints, and from stock readings that
+    contradict each other. The tax basis is that of the price, else of the listing.
+    """
+    doubts = [reason.value for reason in consensus.review_reasons]
+    doubts += listing.review_hints
+    trace = list(consensus.trace)
+    stock = decide(listing.stock)
+    if stock.conflict:
+        doubts.append(ReviewReason.STOCK_CONFLICT.value)
+        trace.append(stock.reason)
+    reasons = tuple(dict.fromkeys(doubts))
+    basis = consensus.tax_basis if consensus.tax_basis is not TaxBasis.UNKNOWN else listing.tax_basis
+    return Observation(
+        source=listing.source,
+        source_sku=listing.source_sku,
+        url=listing.url,
+        name=listing.name,
+        brand=listing.brand,
+        gtin=listing.gtin,
+        mpn=listing.mpn,
+        variant=listing.variant,
+        category=listing.category,
+        pack=listing.pack,
+        base_quantity=listing.base_quantity,
+        base_unit=listing.base_unit,
+        condition=listing.condition,
+        seller=listing.seller,
+        price=consensus.price,
+        currency=consensus.currency,
+        price_kind=consensus.kind.value if consensus.kind else None,
+        method=consensus.method,
+        selector=consensus.selector,
+        original_price=consensus.original_price,
+        member_price=consensus.member_price,
+        pre_order_price=consensus.pre_order_price,
+        shipping=listing.shipping,
+        promotion_text=listing.promotion_text,
+        tax_basis=basis,
+        availability=listing.availability,
+        needs_review=bool(reasons),
+        review_reasons=reasons,
+        observed_at=listing.observed_at,
+        evidence=listing.evidence,
+        extractor_version=extractor_version,
+        candidates=consensus.candidates,
+        trace=tuple(trace),
+        image_url=listing.image_url,
+    )
