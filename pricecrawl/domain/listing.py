@@ -19,7 +19,8 @@ class RawListing:
 
     `source_sku` is the retailer's own id and is unique within a source. Every `*_text` field is
     kept as written. `seller` is set only where the shop names a marketplace seller. `leftovers`
-    lists keys of the feed that no reader knows, so that a changed feed is noticed.
+    lists keys of the feed that no reader knows, so that a changed feed is noticed. `extra` holds
+    further facts by name, such as `shop_sku`, the shop's own article code where `source_sku` is another.
     """
 
     source_sku: str
@@ -44,6 +45,7 @@ class RawListing:
     evidence: EvidenceRef | None = None
     review_hints: tuple[str, ...] = ()
     leftovers: tuple[str, ...] = ()
+    extra: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
