@@ -1,0 +1,1 @@
+"""Pure readers of platforms' own feeds: parsed JSON in, RawListings and counted skips out."""

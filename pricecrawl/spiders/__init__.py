@@ -1,0 +1,1 @@
+"""One module per platform: its row type, its navigation, its reading, in that order."""
