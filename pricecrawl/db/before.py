@@ -1,0 +1,64 @@
+"""What a run wants to know of the runs before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Engine, select
+
+from pricecrawl.db.sql import chunks
+from pricecrawl.db.tables import listing, run
+
+
+@dataclass(frozen=True, slots=True)
+class LastOnHost:
+    """When the last run on a host last gave a sign of life, and the pace in seconds that it kept."""
+
+    ended_at: datetime
+    delay: float
+
+
+def last_on_host(engine: Engine, host: str) -> LastOnHost | None:
+    """The end and the pace of the latest runs on a host, so that the next one keeps its distance.
+
+    A run that was killed left no pace: then the slowest of the last five that did counts.
+    """
+    query = (
+        select(run.c.heartbeat_at, run.c.started_at, run.c.counts)
+        .where(run.c.host == host)
+        .order_by(run.c.id.desc())
+        .limit(5)
+    )
+    with engine.connect() as conn:
+        rows = conn.execute(query).all()
+    if not rows or not host:
+        return None
+    delays = [float(row.counts["delay_seconds"]) for row in rows if row.counts and "delay_seconds" in row.counts]
+    return LastOnHost(rows[0].heartbeat_at or rows[0].started_at, max(delays, default=0.0))
+
+
+def last_robots_digest(engine: Engine, source: str) -> str | None:
+    """The digest of the robots file that the last run of a source obeyed, if any run read one."""
+    query = (
+        select(run.c.robots_digest)
+        .where(run.c.source == source, run.c.robots_digest.is_not(None))
+        .order_by(run.c.id.desc())
+        .limit(1)
+    )
+    with engine.connect() as conn:
+        return conn.execute(query).scalar_one_or_none()
+
+
+def skus_at(engine: Engine, source: str, urls: Sequence[str]) -> dict[str, list[str]]:
+    """The listings of a source that stand at these addresses: URL to the retailer's ids."""
+    found: dict[str, list[str]] = {}
+    with engine.connect() as conn:
+        for some in chunks(list(urls)):
+            query = select(listing.c.url, listing.c.source_sku).where(
+                listing.c.source == source, listing.c.url.in_(some)
+            )
+            for row in conn.execute(query):
+                found.setdefault(row.url, []).append(row.source_sku)
+    return found

@@ -1,0 +1,91 @@
+"""Doubtful prices that wait for a person: one open review per listing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, select, update
+
+from pricecrawl.db.sql import chunks, storable, upsert
+from pricecrawl.db.tables import candidate_review
+from pricecrawl.domain.candidate import Candidate
+from pricecrawl.domain.observation import Observation
+
+
+def row(listing_id: int, item: Observation, number: int) -> dict[str, Any]:
+    """The row of `candidate_review` for a doubtful observation with this id."""
+    return {
+        "listing_id": listing_id,
+        "observation_id": number,
+        "status": "open",
+        "reasons": [str(reason) for reason in item.review_reasons],
+        "candidates": [_candidate(candidate) for candidate in item.candidates],
+        "trace": [storable(line) for line in item.trace],
+        "created_at": item.observed_at,
+    }
+
+
+def _candidate(item: Candidate) -> dict[str, Any]:
+    return {
+        "kind": item.kind.value,
+        "amount": format(item.amount, "f"),
+        "currency": item.currency,
+        "method": item.method.value,
+        "selector": storable(item.selector),
+        "confidence": item.confidence,
+        "weight": format(item.weight, "f"),
+        "tier": item.tier.value,
+        "tax_basis": item.tax_basis.value,
+        "text": storable(item.text),
+        "context": storable(item.context),
+    }
+
+
+def settle(conn: Connection, times: Mapping[int, datetime]) -> None:
+    """A later read that leaves no doubt answers the open question; `times` is by listing id."""
+    open_ids: list[tuple[int, int]] = []
+    for some in chunks(list(times)):
+        query = select(candidate_review.c.id, candidate_review.c.listing_id).where(
+            candidate_review.c.status == "open", candidate_review.c.listing_id.in_(some)
+        )
+        open_ids += [(row.id, row.listing_id) for row in conn.execute(query)]
+    if open_ids:
+        change = (
+            update(candidate_review)
+            .where(candidate_review.c.id == bindparam("of_id"), candidate_review.c.status == "open")
+            .values(
+                status="superseded",
+                decided_at=bindparam("at"),
+                decided_by="crawl",
+                decision_reason="a later read left no doubt",
+            )
+        )
+        conn.execute(change, [{"of_id": number, "at": times[of]} for number, of in open_ids])
+
+
+def raise_all(conn: Connection, reviews: Sequence[dict[str, Any]]) -> int:
+    """Open a review per listing; one that is open already is refreshed and keeps its age.
+
+    Returns how many were opened.
+    """
+    if not reviews:
+        return 0
+    already: set[int] = set()
+    for some in chunks([row["listing_id"] for row in reviews]):
+        query = select(candidate_review.c.listing_id).where(
+            candidate_review.c.status == "open", candidate_review.c.listing_id.in_(some)
+        )
+        already.update(conn.execute(query).scalars())
+    statement = upsert(conn, candidate_review)
+    excluded = statement.excluded
+    conn.execute(
+        statement.on_conflict_do_update(
+            index_elements=[candidate_review.c.listing_id],
+            index_where=candidate_review.c.status == "open",
+            set_={name: excluded[name] for name in ("observation_id", "reasons", "candidates", "trace")},
+        ),
+        reviews,
+    )
+    return sum(row["listing_id"] not in already for row in reviews)
