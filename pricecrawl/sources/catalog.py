@@ -53,6 +53,15 @@ class Entry:
     line: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """A row, good or not, that calls itself by this slug; said before the row's own result."""
+
+    slug: str
+    file: Path
+    line: int
+
+
 @dataclass(frozen=True)
 class Catalog:
     """Every good row by slug, in the order of files and lines, and every mistake."""
@@ -78,19 +87,18 @@ class Catalog:
         """Read these row files; see `load`."""
         entries: dict[str, Entry] = {}
         mistakes: list[Mistake] = []
+        claims: dict[str, str] = {}
         files = tuple(files)
-        for file in files:
-            for result in _read_file(file, models):
-                if isinstance(result, Mistake):
-                    mistakes.append(result)
-                    continue
-                slug = result.source.slug
-                if slug in entries:
-                    first = entries[slug]
-                    message = f"slug {slug!r} is already taken at {first.file}:{first.line}"
-                    mistakes.append(Mistake(file, result.line, "slug", message, slug))
-                else:
-                    entries[slug] = result
+        for result in (result for file in files for result in _read_file(file, models)):
+            if isinstance(result, Mistake):
+                mistakes.append(result)
+            elif isinstance(result, Entry):
+                entries.setdefault(result.source.slug, result)
+            elif result.slug in claims:
+                message = f"slug {result.slug!r} is already taken at {claims[result.slug]}"
+                mistakes.append(Mistake(result.file, result.line, "slug", message, result.slug))
+            else:
+                claims[result.slug] = f"{result.file}:{result.line}"
         return cls(entries, tuple(mistakes), files)
 
     def __iter__(self) -> Iterator[Entry]:
@@ -116,7 +124,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
     return f"There is no {what} {name!r}.{hint} " + (f"Known: {shown}." if names else "There is none yet.")
 
 
-def _read_file(file: Path, models: Mapping[str, type[Source]] | None) -> Iterator[Entry | Mistake]:
+def _read_file(file: Path, models: Mapping[str, type[Source]] | None) -> Iterator[Entry | Mistake | _Claim]:
     try:
         raw = file.read_bytes()
         if len(raw) > _MAX_FILE_BYTES:
@@ -159,7 +167,7 @@ def _syntax(file: Path, text: str, problem: tomllib.TOMLDecodeError, before: int
 
 def _read_text(
     file: Path, text: str, before: int, models: Mapping[str, type[Source]] | None
-) -> Iterator[Entry | Mistake]:
+) -> Iterator[Entry | Mistake | _Claim]:
     data = tomllib.loads(text)
     where = places(text)
 
@@ -183,9 +191,11 @@ def _read_text(
 
 def _read_row(
     file: Path, row: dict[str, Any], index: int, line: Any, models: Mapping[str, type[Source]] | None
-) -> Iterator[Entry | Mistake]:
+) -> Iterator[Entry | Mistake | _Claim]:
     given = row.get("slug")
     slug = given if isinstance(given, str) else ""
+    if slug:
+        yield _Claim(slug, file, line("source", index, "slug"))
     row = dict(row)
     platform = row.pop("platform", file.stem)
     at_platform = line("source", index, "platform")

@@ -13,7 +13,7 @@ import functools
 import re
 from datetime import timedelta
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 from urllib.parse import urljoin, urlsplit
 
 import babel
@@ -25,8 +25,8 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    ValidationInfo,
     field_validator,
-    model_validator,
 )
 
 from pricecrawl.domain.market import Market, TaxBasis
@@ -122,12 +122,13 @@ class Expect(Row):
     min_listings: Annotated[int, Field(strict=True, ge=1)] | None = None
     max_listings: Annotated[int, Field(strict=True, ge=1)] | None = None
 
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        low, high = self.min_listings, self.max_listings
-        if low is not None and high is not None and low > high:
-            raise ValueError(f"min_listings {low} is more than max_listings {high}")
-        return self
+    @field_validator("max_listings")
+    @classmethod
+    def _ordered(cls, value: int | None, info: ValidationInfo) -> int | None:
+        low = info.data.get("min_listings")
+        if value is not None and low is not None and value < low:
+            raise ValueError(f"max_listings {value} is less than min_listings {low}")
+        return value
 
     def met(self, listings: int) -> bool | None:
         """None when the row expects nothing."""
@@ -179,7 +180,7 @@ class Source(Row):
     tax_basis: TaxBasis = TaxBasis.UNKNOWN
     delay_seconds: Annotated[float, Field(strict=True, ge=0, le=3600)] = 0.0
     tier: Tier = Tier.B
-    cadence: Duration | None = None
+    cadence: Annotated[Duration | None, Field(validate_default=True)] = None
     expect: Expect = Expect()
     rules: RowRules = RowRules()
 
@@ -229,13 +230,15 @@ class Source(Row):
         except (ValueError, babel.UnknownLocaleError):
             raise ValueError(f"{value!r} is no CLDR locale such as de_CH") from None
 
-    @model_validator(mode="after")
-    def _cadence_of_tier(self) -> Self:
-        if self.tier is Tier.C and self.cadence is None:
+    @field_validator("cadence")
+    @classmethod
+    def _cadence_of_tier(cls, value: timedelta | None, info: ValidationInfo) -> timedelta | None:
+        tier = info.data.get("tier")
+        if tier is Tier.C and value is None:
             raise ValueError('tier C needs a cadence such as cadence = "4h"')
-        if self.tier is not Tier.C and self.cadence is not None:
-            raise ValueError(f'tier {self.tier.value} has its own pace; write tier = "C" to give a cadence')
-        return self
+        if tier in _CADENCE and value is not None:
+            raise ValueError(f'tier {tier} has its own pace; write tier = "C" to give a cadence')
+        return value
 
     @property
     def every(self) -> timedelta:
