@@ -1,0 +1,1 @@
+"""Adapters to shop platforms, one module each, behind `pricing.ports.CommerceTarget`."""
