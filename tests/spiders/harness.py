@@ -111,7 +111,8 @@ class Crawl:
         }
         if self.reason != "finished":
             out["reason"] = self.reason
-        return _swap(out, self.origin, SHOP)
+        swapped: dict[str, Any] = _swap(out, self.origin, SHOP)
+        return swapped
 
 
 def brief(listing: RawListing) -> dict[str, Any]:
@@ -143,10 +144,10 @@ def crawl(
     answers: Mapping[str, Answer],
     *,
     settings: Mapping[str, Any] | None = None,
-    **arguments: str,
+    arguments: Mapping[str, str] | None = None,
 ) -> Crawl:
     """Serve `answers`, crawl the row's whole shop, and say what came of it."""
-    return asyncio.run(_crawl(platform, row, answers, settings or {}, arguments))
+    return asyncio.run(_crawl(platform, row, answers, settings or {}, arguments or {}))
 
 
 async def _crawl(

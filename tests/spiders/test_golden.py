@@ -22,7 +22,7 @@ CASES = sorted(path.parent for path in HERE.glob("*/*/case.toml"))
 @pytest.mark.parametrize("folder", CASES, ids=lambda f: f"{f.parent.name}/{f.name}")
 def test_case(folder: Path) -> None:
     row, answers, arguments = read_case(folder)
-    result = crawl(folder.parent.name, row, answers, **arguments)
+    result = crawl(folder.parent.name, row, answers, arguments=arguments)
     assert "downloader/exception_count" not in result.stats
     expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
     assert result.summary() == expected
@@ -38,7 +38,7 @@ if __name__ == "__main__":
     for name in sys.argv[1:]:
         case = Path(name).resolve()
         given, pages, args = read_case(case)
-        found = crawl(case.parent.name, given, pages, **args).summary()
+        found = crawl(case.parent.name, given, pages, arguments=args).summary()
         text = json.dumps(found, ensure_ascii=False, indent=1) + "\n"
         (case / "expected.json").write_text(text, encoding="utf-8")
         print(case.name, found["coverage"], len(found["listings"]), "listings")
