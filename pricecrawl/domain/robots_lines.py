@@ -19,6 +19,8 @@ MAX_LINE_BYTES = 2083 * 8 - 1
 """Google's limit: eight times the longest URL that browsers take, less the final NUL."""
 
 _BOM = b"\xef\xbb\xbf"
+_WIDE_BOMS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+_JUNK = bytes(range(0x80, 0x100)) + b"\0"
 _SPACE = b" \t\n\v\f\r"
 _ESCAPE = re.compile(rb"%[0-9A-Fa-f]{2}|[\x80-\xff]")
 _SECONDS = re.compile(r"\+?(\d+(?:[.,]\d+)?|[.,]\d+)\s*(?:s|secs?|seconds?)?", re.ASCII | re.IGNORECASE)
@@ -65,9 +67,16 @@ class Line:
 
 
 def read_lines(body: bytes) -> tuple[Line, ...]:
-    """Every line of the file that has a key, in order."""
+    """Every line of the file that has a key, in order.
+
+    UTF-16 and a broken byte order mark are understood too, for the strict reading alone.
+    """
     found = []
-    for number, raw in enumerate(_without_bom(body[:MAX_FILE_BYTES]).splitlines(), start=1):
+    body = body[:MAX_FILE_BYTES]
+    wide = _WIDE_BOMS.get(body[:2])
+    if wide is not None:
+        body = body[2:].decode(wide, "replace").encode("utf-8", "replace")
+    for number, raw in enumerate(_without_bom(body).splitlines(), start=1):
         cut = raw[:MAX_LINE_BYTES].partition(b"\0")[0].partition(b"#")[0].strip(_SPACE)
         if not cut:
             continue
@@ -79,7 +88,11 @@ def read_lines(body: bytes) -> tuple[Line, ...]:
                 continue
             pair = (loose.group(1), loose.group(2))
         directive = _directive(pair[0])
-        found.append(Line(directive, pair[1], number, _shown(raw), standard))
+        if number == 1 and directive is Directive.OTHER:
+            # What is left of a byte order mark that somebody's editor or database broke.
+            directive = _directive(pair[0].lstrip(_JUNK))
+            standard = standard and directive is Directive.OTHER
+        found.append(Line(directive, pair[1], number, _shown(raw), standard and wide is None))
     return tuple(found)
 
 
