@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ import psycopg
 from sqlalchemy import URL, Engine, ExceptionContext, event
 from sqlalchemy.exc import DBAPIError
 
-from pricecrawl.domain.errors import PricecrawlError, StorageBusy, StorageProblem
+from pricecrawl.domain.errors import PricecrawlError, StorageBusy, StorageProblem, disk_problem
 
 
 def label(url: URL) -> str:
@@ -35,7 +34,7 @@ def translate(error: BaseException, place: str) -> PricecrawlError | None:
     if isinstance(error, psycopg.Error):
         return _postgres(error, place)
     if isinstance(error, OSError):
-        return _os(error)
+        return disk_problem(error, str(error.filename) if error.filename else "the disk")
     return None
 
 
@@ -105,18 +104,6 @@ def _postgres(error: psycopg.Error, place: str) -> PricecrawlError | None:
             )
     sentence = _SQLSTATES.get(state or "")
     return StorageProblem(f"{place} {sentence}") if sentence else None
-
-
-def _os(error: OSError) -> PricecrawlError | None:
-    where = str(error.filename) if error.filename else "the disk"
-    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return StorageProblem(
-            f"{where} cannot grow: the disk is full. Free some space and run the command again; "
-            "what was written before is safe."
-        )
-    if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
-        return StorageProblem(f"{where} cannot be written by this user. Correct its permissions.")
-    return None
 
 
 def install(engine: Engine, place: str) -> None:

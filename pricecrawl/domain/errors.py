@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 from pricecrawl.domain.run import EXIT_FAILED, EXIT_PROBLEMS, EXIT_REFUSED, EXIT_USAGE
 
 
@@ -39,3 +41,15 @@ class StorageBusy(StorageProblem):
 
 class SourceBusy(PricecrawlError):
     """A run of this source, or of another source on the same host, is still going on."""
+
+
+def disk_problem(error: OSError, place: str) -> StorageProblem | None:
+    """The sentence for a disk that takes no more or does not let us; None for anything else."""
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return StorageProblem(
+            f"{place} cannot grow: the disk is full. Free some space and run the command again; "
+            "what was written before is safe."
+        )
+    if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+        return StorageProblem(f"{place} cannot be written by this user. Correct its permissions.")
+    return None
