@@ -35,7 +35,9 @@ def last_on_host(engine: Engine, host: str) -> LastOnHost | None:
         rows = conn.execute(query).all()
     if not rows or not host:
         return None
-    delays = [float(row.counts["delay_seconds"]) for row in rows if row.counts and "delay_seconds" in row.counts]
+    delays = [
+        float(row.counts["delay_seconds"]) for row in rows if row.counts and "delay_seconds" in row.counts
+    ]
     return LastOnHost(rows[0].heartbeat_at or rows[0].started_at, max(delays, default=0.0))
 
 

@@ -1,0 +1,1 @@
+"""Feeds for analysts: one flat row per observation, the same columns in every format."""

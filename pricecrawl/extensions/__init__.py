@@ -1,0 +1,1 @@
+"""What surrounds a run: its record, its misses, its progress, its counts."""

@@ -1,0 +1,332 @@
+"""The run in progress: the one object that middlewares, pipelines and extensions of a crawler share.
+
+Scrapy opens pipelines and extensions in parallel, so none may rely on another having been opened; each
+asks `current_run(crawler)` instead, and what must exist first is made on demand here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+
+from pricecrawl.config import Config
+from pricecrawl.domain.challenge import Classification
+from pricecrawl.domain.listing import RawListing
+from pricecrawl.domain.observation import EvidenceRef, Observation
+from pricecrawl.domain.reasons import RefusalReason
+from pricecrawl.domain.run import RunOutcome, RunResult
+from pricecrawl.domain.urls import host_key, is_loopback
+from pricecrawl.extensions.counts import Counts, Refusal
+from pricecrawl.extensions.pages import fetched_from
+from pricecrawl.middlewares.pace import PacedDownloader
+
+if TYPE_CHECKING:
+    from pricecrawl.db.crawl import CrawlStore, EvidenceRow, RejectionRow
+    from pricecrawl.domain.normalize import Rejected
+    from pricecrawl.evidence.store import EvidenceStore, Fetched, WarcWriter
+    from pricecrawl.spiders.base import PlatformSpider
+
+logger = logging.getLogger("pricecrawl.run")
+
+T = TypeVar("T")
+
+# The least time between two requests to a public host; robots and rows may only ask for more.
+PACE_FLOOR_SECONDS = 1.0
+_KEPT_REFUSALS = 100
+
+
+def now() -> datetime:
+    """The time, aware and in UTC; the only clock of the crawl side."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why a run ends before its spider has nothing left to do; `detail` is one sentence for a person."""
+
+    outcome: RunOutcome
+    detail: str
+
+
+class CurrentRun:
+    """One crawl of one source while it happens.
+
+    `stopped` is set once, by whatever ends the run early; every later request is ignored. `result` is set
+    when the run's record is written, after the last batch; then `at_end` is called, in order. `turn_at` is
+    the monotonic time before which the host must not be asked, for the sake of the run before.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self.config: Config = Config.load()
+        self.counts = Counts()
+        self.refusals: list[Refusal] = []
+        self.run_id: int | None = None
+        self.started_at = now()
+        self.last_complete: int | None = None
+        self.turn_at = 0.0
+        self.delay = 0.0
+        self.robots_digest: str | None = None
+        self.robots_read_at: datetime | None = None
+        self.stopped: Stop | None = None
+        self.result: RunResult | None = None
+        self.at_end: list[Callable[[], Awaitable[None]]] = []
+        self._ended = asyncio.Event()
+        self._own: dict[int, Request] = {}
+        self._gone: dict[str, str] = {}
+        self._evidence_rows: list[EvidenceRow] = []
+        self._rejection_rows: list[RejectionRow] = []
+        self._store: CrawlStore | None = None
+        self._evidence: EvidenceStore | None = None
+        self._writer: WarcWriter | None = None
+        # One thread each: batches keep their order, and a WARC file has one writer.
+        self._threads = {
+            name: ThreadPoolExecutor(1, thread_name_prefix=f"pricecrawl-{name}")
+            for name in ("database", "files")
+        }
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # --- what the run is of --------------------------------------------------------------------
+
+    @property
+    def spider(self) -> PlatformSpider[Any]:
+        """The spider; its class knows the source (a row) that it was made for."""
+        return self.crawler.spider  # type: ignore[return-value]  # only platform spiders run in this project
+
+    @property
+    def source(self) -> Any:
+        """The row of the source that this run crawls."""
+        return self.spider.source
+
+    @property
+    def slug(self) -> str:
+        """The source's name in every table."""
+        return str(self.source.slug)
+
+    @property
+    def host_key(self) -> str:
+        """What this run shares with every run that must not go on at the same time."""
+        return host_key(self.source.base_url)
+
+    def is_home(self, origin: str) -> bool:
+        """True for the origin of the source's own address."""
+        home = urlsplit(self.source.base_url)
+        return origin == f"{home.scheme}://{home.netloc}"
+
+    # --- where things are kept -----------------------------------------------------------------
+
+    @property
+    def store(self) -> CrawlStore:
+        """The database, opened at first use; raises a one-sentence error if it cannot be."""
+        if self._store is None:
+            from pricecrawl.db.crawl import CrawlStore
+            from pricecrawl.db.engine import open_engine
+
+            self._store = CrawlStore(open_engine(self.config.database_url))
+        return self._store
+
+    async def in_database(self, call: Callable[..., T], *args: Any) -> T:
+        """Run a database call in the database's own thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads["database"], call, *args)
+
+    async def keep(self, response: Response, *, kind: str) -> EvidenceRef:
+        """Write a response to the evidence store, once, in the file thread.
+
+        Raises:
+            StorageProblem: the store cannot be written.
+        """
+        from pricecrawl.db.crawl import EvidenceRow
+
+        fetched = fetched_from(response, kind=kind, fetched_at=now())
+        ref = await asyncio.get_running_loop().run_in_executor(self._threads["files"], self._write, fetched)
+        self._evidence_rows.append(EvidenceRow(ref=ref, status=response.status, kind=kind))
+        self.counts.evidence_records += 1
+        self.counts.evidence_bytes += ref.length
+        return ref
+
+    def _write(self, fetched: Fetched) -> EvidenceRef:
+        if self._writer is None:
+            from pricecrawl.evidence.store import EvidenceStore
+
+            self._evidence = EvidenceStore(self.config.evidence_url)
+            self._writer = self._evidence.writer(self.slug, self.run_id or 0)
+        return self._writer.write(fetched)
+
+    def reject(self, item: RawListing, rejected: Rejected) -> None:
+        """A rejection becomes a row with the next batch."""
+        from pricecrawl.db.crawl import RejectionRow
+
+        self.counts.rejections[rejected.reason] += 1
+        self._rejection_rows.append(
+            RejectionRow(
+                source_sku=item.source_sku,
+                url=item.url,
+                reason=rejected.reason.value,
+                detail=rejected.detail,
+                rejected_at=now(),
+                evidence=item.evidence,
+            )
+        )
+
+    async def save(self, batch: Sequence[Observation]) -> None:
+        """Store a batch with the evidence and the rejections that gathered since the last one.
+
+        Raises:
+            PricecrawlError: the database does not take it; nothing of the batch is stored.
+        """
+        evidence, self._evidence_rows = self._evidence_rows, []
+        rejections, self._rejection_rows = self._rejection_rows, []
+        if self.run_id is None or not (batch or evidence or rejections):
+            return
+        if self._writer is not None:
+            # On an object store this is what writes the records; no reference may point at what is not there.
+            await asyncio.get_running_loop().run_in_executor(self._threads["files"], self._writer.sync)
+        result = await self.in_database(self.store.save_batch, self.run_id, batch, evidence)
+        if rejections:
+            await self.in_database(self.store.save_rejections, self.run_id, rejections)
+        counts = self.counts
+        counts.observations += result.inserted
+        counts.listings += result.listings
+        counts.new_listings += result.new_listings
+        counts.price_changes += result.price_changes
+        counts.stock_changes += result.stock_changes
+        counts.reviews += result.reviews
+
+    def close(self) -> None:
+        """Let go of threads and connections; the run is over."""
+        _runs.pop(self.crawler, None)
+        if self._writer is not None:
+            self._threads["files"].submit(self._writer.close)
+        for thread in self._threads.values():
+            thread.shutdown(wait=True)
+        if self._store is not None:
+            self._store.engine.dispose()
+
+    # --- what it fetches -----------------------------------------------------------------------
+
+    @contextmanager
+    def own(self, request: Request) -> Iterator[None]:
+        """Mark a request as ours (a robots file) while it is under way.
+
+        By identity, not by a meta key: nothing a spider writes into a request can make it look like this.
+        """
+        self._own[id(request)] = request
+        try:
+            yield
+        finally:
+            del self._own[id(request)]
+
+    def is_own(self, request: Request) -> bool:
+        """True for a robots fetch of this run."""
+        return self._own.get(id(request)) is request
+
+    def gone(self, url: str, rule: str) -> None:
+        """A product's page said that it is gone; counted in the database when the run ends."""
+        self.counts.gone += 1
+        self._gone[url] = rule
+
+    @property
+    def gone_urls(self) -> Sequence[str]:
+        """Addresses of product pages that are gone."""
+        return list(self._gone)
+
+    # --- how fast ------------------------------------------------------------------------------
+
+    def own_delay(self, host: str) -> float:
+        """Seconds between two requests that the row and we ask for, before any robots file.
+
+        Our own floor holds for every public host; a shop on this very machine only has the row's.
+        """
+        asked = float(self.source.delay_seconds)
+        if is_loopback(host):
+            return asked
+        return max(asked, PACE_FLOOR_SECONDS, self.crawler.settings.getfloat("DOWNLOAD_DELAY"))
+
+    async def wait_for_turn(self) -> None:
+        """Wait until the pace of the run before this one on the same host allows a request."""
+        remaining = self.turn_at - monotonic()
+        if remaining > 0:
+            logger.info("waiting %.1f s for the pace of the run before on %s", remaining, self.host_key)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._ended.wait(), remaining)
+
+    # --- how it ends ---------------------------------------------------------------------------
+
+    def stop(self, outcome: RunOutcome, detail: str) -> None:
+        """End the run early; the first caller decides the outcome.
+
+        Safe to call from a middleware or a pipeline: the engine closes in a task of its own, because it
+        waits for the very request or item that is asking.
+        """
+        if self.stopped is not None:
+            return
+        self.stopped = Stop(outcome, detail)
+        self._ended.set()
+        log = logger.error if outcome is RunOutcome.ERROR else logger.warning
+        log("%s: %s", outcome.value, detail)
+        self.drop_waiting()
+        if self.closing:
+            return
+        task = asyncio.get_running_loop().create_task(
+            self.crawler.engine.close_spider_async(reason=outcome.value)
+        )
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    @property
+    def closing(self) -> bool:
+        """True once the engine has begun to close, whoever asked it to."""
+        slot = self.crawler.engine._slot  # noqa: SLF001  (Scrapy has no signal for the begin of a close)
+        return slot is None or slot.closing is not None
+
+    def drop_waiting(self) -> None:
+        """Drop the requests that wait for their turn, so that ending takes no delay."""
+        downloader = self.crawler.engine.downloader
+        if isinstance(downloader, PacedDownloader):
+            downloader.drop_waiting()
+
+    def refuse(self, reason: RefusalReason, url: str, detail: str) -> None:
+        """Record that the shop said no; whether the run goes on is the caller's decision."""
+        self.counts.refusals[reason] += 1
+        if len(self.refusals) < _KEPT_REFUSALS:
+            self.refusals.append(Refusal(reason, url, detail))
+
+    def note(self, text: str) -> None:
+        """A line in the log, at a level that a person who looks for trouble reads."""
+        logger.warning("%s", text)
+
+
+def classified(request: Request, found: Classification) -> None:
+    """Leave a response's classification for the middlewares outside of the one that made it."""
+    request.meta["pricecrawl_classification"] = found
+
+
+def classification_of(request: Request) -> Classification | None:
+    """What the challenge middleware made of the response to this request."""
+    found = request.meta.get("pricecrawl_classification")
+    return found if isinstance(found, Classification) else None
+
+
+_runs: WeakKeyDictionary[Crawler, CurrentRun] = WeakKeyDictionary()
+
+
+def current_run(crawler: Crawler) -> CurrentRun:
+    """The run of a crawler; made when first asked for."""
+    run = _runs.get(crawler)
+    if run is None:
+        run = _runs[crawler] = CurrentRun(crawler)
+    return run

@@ -1,0 +1,67 @@
+"""The first word on a request and the last on its answer.
+
+A run that was held, refused or ended sends nothing more. What no retry could mend is counted here as an
+outage, because an unfetched page means that the run did not see the whole shop; a row of them in a row
+ends the run, so that a struggling shop is left alone.
+"""
+
+from __future__ import annotations
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
+
+from pricecrawl.domain.run import RunOutcome
+from pricecrawl.extensions.current import CurrentRun, current_run
+from pricecrawl.middlewares.verdicts import RunEnded
+
+# Pages in a row that failed after all retries; one is bad luck, ten are a shop that is down.
+OUTAGES_IN_A_ROW = 10
+# The statuses of a server that cannot answer now; any other 4xx is an answer.
+_OUTAGES = frozenset({408, 425, 429})
+
+
+class EnabledMiddleware:
+    """Outermost downloader middleware."""
+
+    def __init__(self, run: CurrentRun) -> None:
+        self._run = run
+        self._in_a_row = 0
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> EnabledMiddleware:
+        """Built by Scrapy."""
+        return cls(current_run(crawler))
+
+    def process_request(self, request: Request) -> None:
+        """Nothing leaves a run that is ending."""
+        if self._run.stopped is not None:
+            raise RunEnded(f"the run has ended: {self._run.stopped.detail}")
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Count good pages and outages; a page that is not there is neither."""
+        if self._run.is_own(request):
+            return response
+        if response.status < 400:
+            self._run.counts.pages += 1
+            self._in_a_row = 0
+        elif response.status >= 500 or response.status in _OUTAGES:
+            self._outage(f"http_{response.status}", request)
+        return response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Count what could not be fetched at all; what we ourselves ignored is no outage."""
+        if not isinstance(exception, IgnoreRequest) and not self._run.is_own(request):
+            self._outage(type(exception).__name__, request)
+
+    def _outage(self, what: str, request: Request) -> None:
+        self._run.counts.outages[what] += 1
+        if request.errback is None:
+            self._run.counts.lost_pages += 1
+        self._in_a_row += 1
+        if self._in_a_row >= OUTAGES_IN_A_ROW:
+            self._run.stop(
+                RunOutcome.UNAVAILABLE,
+                f"{self._in_a_row} pages in a row could not be fetched, the last was {request.url} ({what})",
+            )

@@ -1,0 +1,17 @@
+"""What our middlewares throw at a request, so that a spider's errback can tell a no from an outage."""
+
+from __future__ import annotations
+
+from scrapy.exceptions import IgnoreRequest
+
+
+class RunEnded(IgnoreRequest):
+    """The run is ending; nothing more is sent."""
+
+
+class Forbidden(IgnoreRequest):
+    """robots.txt, or our own policy, forbids this request; the run goes on."""
+
+
+class PageGone(IgnoreRequest):
+    """The product's page says that it is gone."""

@@ -1,0 +1,1 @@
+"""The way of an item: evidence ► normalize ► consensus ► persist."""
