@@ -1,0 +1,154 @@
+"""The readable text of a page as one string, with the way back from each character to its element.
+
+Prices are found by one linear pass over this string instead of one query per rule, and a price
+whose parts stand in elements of their own ("$", "47", "85") is still one run of text. Collecting
+the pieces is left to libxml2; what needs Python (who owns a piece, is there a block boundary) is
+asked only about the few pieces that matter.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+
+from lxml import etree
+
+JOINT = "\x1f"  # between two pieces of text: never part of a page's own text
+
+_pieces = etree.XPath("descendant::text()[normalize-space()]")
+
+INLINE_TAGS = frozenset(
+    (
+        *(
+            "a",
+            "abbr",
+            "acronym",
+            "b",
+            "bdi",
+            "bdo",
+            "big",
+            "cite",
+            "code",
+            "data",
+            "del",
+            "dfn",
+            "em",
+            "font",
+        ),
+        *(
+            "i",
+            "img",
+            "input",
+            "ins",
+            "kbd",
+            "label",
+            "link",
+            "mark",
+            "meta",
+            "nobr",
+            "q",
+            "s",
+            "samp",
+            "small",
+        ),
+        *("span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr"),
+    )
+)
+# Elements whose text nobody reads; `textarea` and `datalist` hold input, not statements.
+SILENT_TAGS = frozenset(
+    (
+        *("script", "style", "noscript", "template", "svg", "math", "iframe", "object", "head", "textarea"),
+        "datalist",
+    )
+)
+
+
+class TextMap:
+    """All pieces of text of a tree in document order, joined by JOINT.
+
+    Text of scripts and hidden elements is in it: ask `owner(i)` before believing a piece.
+    """
+
+    __slots__ = ("_positions", "pieces", "starts", "text")
+
+    def __init__(self, root: etree._Element) -> None:
+        self.pieces: list[etree._ElementUnicodeResult] = _pieces(root)  # type: ignore[assignment]
+        self.text = JOINT.join(self.pieces)
+        self.starts = list(accumulate((len(piece) + 1 for piece in self.pieces), initial=0))
+        self._positions: dict[etree._Element, int] | None = None
+
+    def index_at(self, offset: int) -> int:
+        """Number of the piece that holds the character at `offset`."""
+        return bisect_right(self.starts, offset) - 1
+
+    def holder(self, index: int) -> etree._Element:
+        """The element that directly contains piece `index`."""
+        piece = self.pieces[index]
+        owner = piece.getparent()
+        assert owner is not None
+        if piece.is_tail:
+            parent = owner.getparent()
+            assert parent is not None
+            return parent
+        return owner
+
+    def broken_between(self, index: int) -> bool:
+        """True if a block boundary or line break stands between piece `index` and the next one."""
+        if index + 1 >= len(self.pieces):
+            return True
+        follower = self.pieces[index + 1]
+        if follower.is_tail:
+            owner = follower.getparent()
+            if owner is not None and owner.tag not in INLINE_TAGS:
+                return True
+        left, right = self.holder(index), self.holder(index + 1)
+        if left is right:
+            return False
+        path: list[etree._Element] = []
+        node: etree._Element | None = left
+        while node is not None and len(path) < 12:
+            path.append(node)
+            node = node.getparent()
+        node = right
+        for _ in range(12):
+            if node is None:
+                return True
+            if node in path:
+                above = path[: path.index(node)]
+                return any(step.tag not in INLINE_TAGS for step in above)
+            if node.tag not in INLINE_TAGS:
+                return True
+            node = node.getparent()
+        return True
+
+    def position(self, element: etree._Element) -> int | None:
+        """Number of the first piece of text in or under `element`; None if it holds none."""
+        if self._positions is None:
+            positions: dict[etree._Element, int] = {}
+            for index, piece in enumerate(self.pieces):
+                owner = piece.getparent()
+                if owner is not None and not piece.is_tail:
+                    positions.setdefault(owner, index)
+            self._positions = positions
+        found = self._positions.get(element)
+        if found is not None:
+            return found
+        return min(
+            (self._positions[node] for node in element.iter() if node in self._positions), default=None
+        )
+
+
+def words_of(element: etree._Element, limit: int = 2000) -> str:
+    """Readable text under one element on one line; scripts and templates left out."""
+    parts: list[str] = []
+    length = 0
+    for node in element.iter():
+        silent = node.tag in SILENT_TAGS or not isinstance(node.tag, str)
+        text = None if silent else node.text
+        for part in (text, node.tail if node is not element else None):
+            if part and not part.isspace():
+                parts.append(part)
+                length += len(part)
+        if length > limit:
+            break
+    return " ".join(" ".join(parts).split())
