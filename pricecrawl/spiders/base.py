@@ -20,6 +20,7 @@ from pricecrawl.domain.listing import RawListing
 from pricecrawl.domain.market import Market
 from pricecrawl.domain.reasons import SkipReason
 from pricecrawl.domain.run import CoverageReason
+from pricecrawl.extraction.document import Document
 from pricecrawl.sources.model import Source
 from pricecrawl.spiders.seen import SeenIds
 
@@ -180,6 +181,19 @@ class PlatformSpider(Spider, Generic[S]):
         except ValueError:
             self.coverage(CoverageReason.PARTIAL, detail=f"not JSON: {response.url}")
             return None
+
+    def document(self, response: Response) -> Document:
+        """The page, decoded and parsed once, with what is known of its market."""
+        headers = {
+            k.decode("latin-1").lower(): b", ".join(v).decode("latin-1") for k, v in response.headers.items()
+        }
+        return Document.from_bytes(
+            response.body,
+            url=response.url,
+            status=response.status,
+            headers=headers,
+            locale=self.source.locale,
+        )
 
     # --- what was seen ----------------------------------------------------------------------
 

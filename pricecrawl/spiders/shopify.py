@@ -40,8 +40,8 @@ _HANDLE = re.compile(r"/products/([^/?#]+?)(?:\.json|\.js)?/?$")
 class ShopifySource(Source):
     """A Shopify shop.
 
-    `collections` limits the walk to these handles. A product with one of `hidden_tags` (each shop has
-    its own, such as "apagar") is not on the shelf and is skipped.
+    `collections` says that this source is these handles only, not the whole shop. A product with one of
+    `hidden_tags` (each shop has its own, such as "apagar") is not on the shelf and is skipped.
     """
 
     collections: Lines = ()
@@ -164,7 +164,7 @@ class ShopifySpider(PlatformSpider[ShopifySource]):
         for key in feed.ids:
             self.products.add(key)
         yield from self.listings(feed)
-        total = self.meta.published_products
+        total = None if self.source.collections else self.meta.published_products
         if not new or (len(feed.ids) < PAGE_LIMIT and total is not None and len(self.products) >= total):
             # A short page alone proves nothing: shops may clamp the limit or hide rows after paging.
             yield from self.end(walk, CoverageReason.EXHAUSTED)
@@ -176,15 +176,14 @@ class ShopifySpider(PlatformSpider[ShopifySource]):
     def end(self, walk: Walk, reason: CoverageReason, detail: str = "") -> Iterator[Request]:
         """One walk is over: the next one, or the verdict on the whole shop."""
         total, seen = self.meta.published_products, len(self.products)
-        if self.paths:
-            walk.end(reason, detail=detail)
-            yield self.begin()
-        elif reason is not CoverageReason.EXHAUSTED:
-            walk.end(reason, total, detail)
+        if self.source.collections:
+            total = None  # the shop's count is of everything
+        if self.paths or reason is not CoverageReason.EXHAUSTED:
+            walk.end(reason, None if self.paths else total, detail)
+            if self.paths:
+                yield self.begin()
         elif total is not None and seen == total:
             walk.end(CoverageReason.COUNTED, total)
-        elif self.source.collections:
-            walk.end(CoverageReason.SCOPED, total, "only the collections of the row")
         elif total is not None and seen < total:
             walk.end(CoverageReason.PARTIAL, total, f"the shop counts {total} products, {seen} were seen")
         else:

@@ -39,6 +39,8 @@ SETTINGS: dict[str, Any] = {
     "LOG_ENABLED": False,
     "DOWNLOAD_DELAY": 0,
     "COOKIES_ENABLED": False,
+    # One at a time: what is asked comes in one order, which a case can hold.
+    "CONCURRENT_REQUESTS": 1,
 }
 
 
