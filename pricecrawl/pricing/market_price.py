@@ -1,0 +1,275 @@
+"""The lowest landed price that an ordinary customer of the same market can really pay.
+
+Every offer is either eligible or left out with every reason that applies; nothing is dropped in
+silence and no number is made up when nothing is left.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+from enum import StrEnum
+from typing import NamedTuple
+
+from pricecrawl.domain.availability import Availability
+from pricecrawl.domain.candidate import PriceKind
+from pricecrawl.domain.mapping import MappingStatus
+from pricecrawl.domain.market import TaxBasis
+from pricecrawl.domain.offer import Offer, same_content
+from pricecrawl.domain.promotion import PromotionKind, unconditional_amount
+from pricecrawl.domain.reasons import ExclusionReason
+from pricecrawl.pricing.fx import Conversion, Rates
+from pricecrawl.pricing.policy import Settings
+from pricecrawl.pricing.rounding import EXACT, KEPT
+from pricecrawl.pricing.subject import Subject
+
+NO_FRESH_COMPARABLE_MARKET_PRICE = "NO_FRESH_COMPARABLE_MARKET_PRICE"
+
+# Clocks of two machines differ by seconds; an observation from further ahead is not from a clock.
+CLOCK_SKEW = timedelta(minutes=5)
+
+_R = ExclusionReason
+
+# This is run for every offer of every SKU: members by name cost a lookup each time, and membership
+# in a set of enum members costs a call.
+_AUTO_ACCEPTED, _HUMAN_ACCEPTED = MappingStatus.AUTO_ACCEPTED, MappingStatus.HUMAN_ACCEPTED
+_IN_STOCK, _MEMBER = Availability.IN_STOCK, PriceKind.MEMBER
+_NO_PROMO, _UNCONDITIONAL = PromotionKind.NONE, PromotionKind.UNCONDITIONAL
+
+_PROMOTION_REASONS = {
+    PromotionKind.CONDITIONAL: _R.PROMOTION_CONDITIONAL,
+    PromotionKind.AMBIGUOUS: _R.PROMOTION_AMBIGUOUS,
+    PromotionKind.CODE: _R.CODE_REQUIRED,
+    PromotionKind.BUNDLE: _R.BUNDLE_AMBIGUOUS,
+    PromotionKind.PERSONALIZED: _R.PERSONALIZED,
+    PromotionKind.PAYMENT_METHOD: _R.PAYMENT_METHOD,
+    PromotionKind.SUBSCRIPTION: _R.SUBSCRIPTION,
+    PromotionKind.MEMBER: _R.MEMBER_PRICE,
+}
+
+_AVAILABILITY_REASONS = {
+    Availability.OUT_OF_STOCK: _R.NOT_AVAILABLE,
+    Availability.NOT_AVAILABLE: _R.NOT_AVAILABLE,
+    Availability.MEMBER_ONLY: _R.MEMBER_PRICE,
+    Availability.UNKNOWN: _R.AVAILABILITY_UNKNOWN,
+}
+
+
+class Freshness(StrEnum):
+    """What the evidence of a snapshot is worth today."""
+
+    FRESH = "fresh"
+    STALE = "stale"
+    NONE = "none"
+
+
+class Assessed(NamedTuple):
+    """One offer and what became of it.
+
+    `landed` is in the SKU's currency on its tax basis, or None where it cannot be worked out. It is
+    kept for excluded offers too: a guardrail asks whether they could have mattered.
+    """
+
+    offer: Offer
+    landed: Decimal | None
+    reasons: tuple[ExclusionReason, ...] = ()
+    conversion: Conversion | None = None
+
+
+class Terms(NamedTuple):
+    """What every offer of one SKU is held against; `oldest` and `latest` bound the time of reading."""
+
+    subject: Subject
+    settings: Settings
+    rates: Rates
+    oldest: datetime
+    latest: datetime
+
+
+class MarketPrice(NamedTuple):
+    """A snapshot: the price, who set it, who counted and who was left out, and why.
+
+    `price` is None when no offer is eligible, and `note` then says
+    NO_FRESH_COMPARABLE_MARKET_PRICE.
+    """
+
+    price: Decimal | None
+    winner: Assessed | None
+    eligible: tuple[Assessed, ...]
+    excluded: tuple[Assessed, ...]
+    freshness: Freshness
+    computed_at: datetime
+
+    @property
+    def note(self) -> str:
+        """Why there is no price; empty when there is one."""
+        return NO_FRESH_COMPARABLE_MARKET_PRICE if self.price is None else ""
+
+
+def market_price(
+    subject: Subject, offers: tuple[Offer, ...], *, settings: Settings, rates: Rates, now: datetime
+) -> MarketPrice:
+    """The market price of one SKU from its mapped offers, as of `now`.
+
+    Ties go to the offer with the smaller (source, source_sku, offer_id), so the order in which
+    offers arrive changes nothing.
+    """
+    terms = Terms(
+        subject,
+        settings,
+        rates,
+        now - timedelta(minutes=settings.freshness_minutes(subject.tier)),
+        now + CLOCK_SKEW,
+    )
+    eligible: list[Assessed] = []
+    excluded: list[Assessed] = []
+    for offer in offers:
+        assessed = assess(offer, terms)
+        (excluded if assessed.reasons else eligible).append(assessed)
+    eligible.sort(key=_rank)
+    excluded.sort(key=_place)
+    winner = eligible[0] if eligible else None
+    return MarketPrice(
+        winner.landed if winner else None,
+        winner,
+        tuple(eligible),
+        tuple(excluded),
+        _freshness(eligible, excluded),
+        now,
+    )
+
+
+def assess(offer: Offer, terms: Terms) -> Assessed:
+    """The offer with its landed price and every reason that keeps it from counting."""
+    reasons: list[ExclusionReason] = []
+    status = offer.mapping_status
+    if status is not _AUTO_ACCEPTED and status is not _HUMAN_ACCEPTED:
+        reasons.append(_R.MAPPING_NOT_ACCEPTED)
+    if offer.source_held:
+        reasons.append(_R.SOURCE_HELD)
+    if not terms.oldest <= offer.observed_at <= terms.latest:
+        reasons.append(_R.STALE)
+    if offer.needs_review:
+        reasons.append(_R.NEEDS_REVIEW)
+    if (
+        offer.availability is not _IN_STOCK
+        or offer.price_kind is _MEMBER
+        or offer.promotion.kind is not _NO_PROMO
+    ):
+        _check_terms(offer, terms.settings, reasons)
+    if not offer.competitor_approved or (offer.seller and not terms.settings.marketplace_sellers):
+        reasons.append(_R.SELLER_NOT_ELIGIBLE)
+    if offer.condition not in terms.settings.conditions:
+        reasons.append(_R.NOT_COMPARABLE_CONDITION)
+    if not same_content(offer.content, terms.subject.content):
+        reasons.append(_R.NOT_COMPARABLE_QUANTITY)
+    if offer.country != terms.subject.country and _other_market(offer, terms):
+        reasons.append(_R.MARKET_MISMATCH)
+    landed, conversion = _landed(offer, terms, reasons)
+    return Assessed(offer, landed, tuple(reasons), conversion)
+
+
+def _check_terms(offer: Offer, settings: Settings, reasons: list[ExclusionReason]) -> None:
+    """Whether it can be bought now, and whether everybody may buy at this price."""
+    availability = offer.availability
+    if availability is Availability.PRE_ORDER:
+        if not settings.allow_pre_order:
+            reasons.append(_R.NOT_AVAILABLE)
+    elif availability is not _IN_STOCK:
+        reasons.append(_AVAILABILITY_REASONS[availability])
+    reason = _PROMOTION_REASONS.get(offer.promotion.kind)
+    if offer.price_kind is _MEMBER:
+        reason = _R.MEMBER_PRICE
+    if reason is not None and reason not in reasons:
+        reasons.append(reason)
+
+
+def _other_market(offer: Offer, terms: Terms) -> bool:
+    """True when both sides state a country, they differ, and the policy does not look across borders."""
+    known = offer.country is not None and terms.subject.country is not None
+    return known and not terms.settings.cross_market
+
+
+def _landed(
+    offer: Offer, terms: Terms, reasons: list[ExclusionReason]
+) -> tuple[Decimal | None, Conversion | None]:
+    """Item + mandatory shipping - unconditional public promotion, in the SKU's currency and basis."""
+    landed = offer.item_price
+    if landed is None or landed <= 0:
+        reasons.append(_R.NO_PRICE)
+        return None, None
+    if offer.shipping is not None:
+        landed += offer.shipping
+    elif terms.settings.unknown_shipping == "exclude":
+        reasons.append(_R.SHIPPING_UNKNOWN)
+    if offer.promotion.kind is _UNCONDITIONAL:
+        landed -= unconditional_amount(offer.promotion, offer.item_price or landed)
+        if landed <= 0:  # a promotion larger than the price was misread
+            reasons.append(_R.PROMOTION_AMBIGUOUS)
+            return None, None
+    subject = terms.subject
+    if offer.tax_basis is not subject.tax_basis:
+        on_basis = _on_basis(landed, offer, subject, terms.settings)
+        if on_basis is None:
+            reasons.append(_R.TAX_BASIS_MISMATCH)
+            return None, None
+        landed = on_basis
+    if offer.currency == subject.currency:
+        return landed, None
+    return _converted(landed, offer, terms, reasons)
+
+
+def _converted(
+    amount: Decimal, offer: Offer, terms: Terms, reasons: list[ExclusionReason]
+) -> tuple[Decimal | None, Conversion | None]:
+    """`amount` in the SKU's currency at the rate of the day the offer was read."""
+    if offer.currency is None:
+        reasons.append(_R.CURRENCY_UNKNOWN)
+        return None, None
+    found = terms.rates.conversion(
+        offer.currency,
+        terms.subject.currency,
+        on=offer.observed_at.date(),
+        max_age_days=terms.settings.fx_max_age_days,
+    )
+    if isinstance(found, ExclusionReason):
+        reasons.append(found)
+        return None, None
+    return EXACT.multiply(amount, found.factor).quantize(KEPT, context=EXACT), found
+
+
+def _on_basis(amount: Decimal, offer: Offer, subject: Subject, settings: Settings) -> Decimal | None:
+    """`amount` with or without tax, as the SKU is; None where the two cannot be compared.
+
+    Duty-free and duty-paid amounts contain duties that no rate states.
+    """
+    if offer.tax_basis is TaxBasis.UNKNOWN:
+        same_country = offer.country is None or subject.country is None or offer.country == subject.country
+        return amount if settings.unknown_tax_basis == "same" and same_country else None
+    convertible = (TaxBasis.INCLUSIVE, TaxBasis.EXCLUSIVE)
+    rate = settings.tax_rates.get(offer.country or subject.country or "")
+    if rate is None or offer.tax_basis not in convertible or subject.tax_basis not in convertible:
+        return None
+    factor = 1 + rate
+    if subject.tax_basis is TaxBasis.INCLUSIVE:
+        return EXACT.multiply(amount, factor).quantize(KEPT, context=EXACT)
+    return EXACT.divide(amount, factor).quantize(KEPT, context=EXACT)
+
+
+def _freshness(eligible: list[Assessed], excluded: list[Assessed]) -> Freshness:
+    if eligible:
+        return Freshness.FRESH
+    if any(_R.STALE in item.reasons for item in excluded):
+        return Freshness.STALE
+    return Freshness.NONE
+
+
+def _place(item: Assessed) -> tuple[str, str, int]:
+    offer = item.offer
+    return (offer.source, offer.source_sku, offer.offer_id)
+
+
+def _rank(item: Assessed) -> tuple[Decimal, str, str, int]:
+    offer = item.offer
+    assert item.landed is not None
+    return (item.landed, offer.source, offer.source_sku, offer.offer_id)

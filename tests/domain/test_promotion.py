@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from pricecrawl.domain.promotion import PromotionKind as K
+from pricecrawl.domain.promotion import read_promotion, unconditional_amount
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("", K.NONE),
+        ("Bestseller", K.NONE),
+        ("Was £20, now £15", K.NONE),
+        ("Save 20%", K.NONE),
+        ("-20 %", K.NONE),
+        ("Sie sparen 5,00 €", K.NONE),
+        ("Soldes -30%", K.NONE),
+        ("Free delivery", K.NONE),
+        ("Free UK delivery over £50", K.NONE),
+        ("Versandkostenfrei ab 29 €", K.NONE),
+        ("£2 off at checkout", K.UNCONDITIONAL),
+        ("Extra 10% off in basket", K.UNCONDITIONAL),
+        ("20 % Rabatt im Warenkorb", K.UNCONDITIONAL),
+        ("£2 or £5 off at checkout", K.AMBIGUOUS),
+        ("Extra savings at checkout", K.AMBIGUOUS),
+        ("Amazing offer ¥¥", K.AMBIGUOUS),
+        ("2 for £5", K.CONDITIONAL),
+        ("3 for 2", K.CONDITIONAL),
+        ("3 für 2", K.CONDITIONAL),
+        ("3x2", K.CONDITIONAL),
+        ("Buy 2 save 10%", K.CONDITIONAL),
+        ("2nd item half price", K.CONDITIONAL),
+        ("Spend £50 save £10", K.CONDITIONAL),
+        ("10% off 2 or more", K.CONDITIONAL),
+        ("ab 2 Stück nur 4,99 €", K.CONDITIONAL),
+        ("2+1 gratis", K.CONDITIONAL),
+        ("Clubcard price £3.50", K.MEMBER),
+        ("Members: 3 for 2", K.MEMBER),
+        ("Payback Preis", K.MEMBER),
+        ("10 % off with code SPRING10", K.CODE),
+        ("Gutschein: 5 € Rabatt", K.CODE),
+        ("Subscribe & Save 5%", K.SUBSCRIPTION),
+        ("5% off your first order", K.PERSONALIZED),
+        ("Students get 10% off", K.PERSONALIZED),
+        ("2 % Skonto bei Zahlung per Lastschrift", K.PAYMENT_METHOD),
+        ("Save 5% when you pay with PayPal", K.PAYMENT_METHOD),
+        ("Free gift worth £10", K.BUNDLE),
+        ("Buy one get one free", K.BUNDLE),
+        ("Bundle & save", K.BUNDLE),
+    ],
+)
+def test_what_a_line_asks_for(text: str, kind: K) -> None:
+    assert read_promotion(text).kind is kind
+
+
+@pytest.mark.parametrize(
+    ("text", "price", "off"),
+    [
+        ("£2 off at checkout", "20", "2"),
+        ("2,50 € Rabatt an der Kasse", "20", "2.50"),
+        ("Extra 10% off in basket", "20", "2"),
+        ("Was £25, now £20", "20", "0"),
+        ("3 for 2", "20", "0"),
+    ],
+)
+def test_only_an_unconditional_promotion_takes_something_off(text: str, price: str, off: str) -> None:
+    assert unconditional_amount(read_promotion(text), Decimal(price)) == Decimal(off)
+
+
+def test_the_stated_share_is_kept_for_every_kind() -> None:
+    assert read_promotion("15 % off with code ABC").share == Decimal("0.15")
+    assert read_promotion("10% or 20% with code ABC").share is None
+    assert read_promotion("100% cotton").share is None

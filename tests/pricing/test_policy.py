@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+import tomllib
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from pricecrawl.domain.errors import UsageProblem
+from pricecrawl.pricing.policy import BUILTIN, Settings, policy_body, read_policy
+
+TEXT = """
+version = "2026-02"
+valid_from = 2026-02-01
+[default]
+required_margin = 0.12
+cadence_minutes = {A = 10, B = 60, night = 240}
+[category."Fragrance"]
+required_margin = "0.20"
+price_endings = [0.99, 0.49]
+[sku."W-1"]
+protected = true
+required_margin = 0.30
+"""
+
+
+def read(text: str) -> Any:
+    return read_policy(tomllib.loads(text, parse_float=Decimal), place="policy.toml")
+
+
+def test_overrides_go_from_default_to_category_to_sku_to_stored() -> None:
+    policy = read(TEXT)
+    assert policy.valid_from == datetime(2026, 2, 1, tzinfo=UTC)
+    assert policy.resolve("X").required_margin == Decimal("0.12")
+    fragrance = policy.resolve("X", "Fragrance")
+    assert fragrance.required_margin == Decimal("0.20")
+    assert fragrance.price_endings == (Decimal("0.99"), Decimal("0.49"))
+    both = policy.resolve("W-1", "Fragrance")
+    assert (both.required_margin, both.protected) == (Decimal("0.30"), True)
+    assert both.price_endings == fragrance.price_endings
+    assert policy.resolve("W-1", "", {"required_margin": Decimal("0.5")}).required_margin == Decimal("0.5")
+    assert policy.resolve("X").freshness_minutes("A") == 20
+    assert policy.resolve("X").freshness_minutes("night") == 120
+
+
+def test_a_policy_survives_the_way_to_json_and_back() -> None:
+    for policy in (BUILTIN, read(TEXT)):
+        assert read_policy(json.loads(json.dumps(policy_body(policy)))) == policy
+
+
+def test_the_contracts_defaults() -> None:
+    default = Settings()
+    assert default.required_margin == Decimal("0.10")
+    assert (default.review_decrease, default.review_increase) == (Decimal("0.05"), Decimal("0.10"))
+    assert (default.freshness_minutes("A"), default.freshness_minutes("B")) == (30, 120)
+    assert default.strategy == "match"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("valid_from = 2026-02-01", "version must be"),
+        ('version = "x"', "valid_from is missing"),
+        ('version = "x"\nvalid_from = "soon"', "is no date"),
+        ('version = "x"\nvalid_from = 2026-02-01\nmargin = 1', "unknown key 'margin'"),
+        ('version = "x"\nvalid_from = 2026-02-01\n[default]\nmargin = 1', "unknown setting 'margin'"),
+        ('version = "x"\nvalid_from = 2026-02-01\n[default]\nrequired_margin = 10', "under 1"),
+        ('version = "x"\nvalid_from = 2026-02-01\n[default]\nrequired_margin = -0.1', "0 or more"),
+        ('version = "x"\nvalid_from = 2026-02-01\n[default]\nrequired_margin = "ten"', "not usable"),
+        ('version = "x"\nvalid_from = 2026-02-01\n[default]\nprotected = "yes"', "true or false"),
+        ('version = "x"\nvalid_from = 2026-02-01\n[default]\nstrategy = "undercut"', "one of match"),
+        ('version = "x"\nvalid_from = 2026-02-01\n[sku]\nW = 1', 'sku."W"] must be a table'),
+        ('version = "x"\nvalid_from = 2026-02-01\n[default]\nreview_hours = 1.5', "whole number"),
+        ('version = "x"\nvalid_from = 2026-02-01\n[default]\nconditions = "new"', "list of words"),
+    ],
+)
+def test_a_mistake_is_named_with_its_place(text: str, message: str) -> None:
+    with pytest.raises(UsageProblem, match=r"policy\.toml") as caught:
+        read(text)
+    assert message in str(caught.value)
+
+
+def test_every_setting_can_be_written() -> None:
+    """No field may exist that a policy file cannot set."""
+    body = policy_body(BUILTIN)
+    assert set(body["default"]) == {f.name for f in dataclasses.fields(Settings)}
