@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Engine, func, insert, select, update
+from sqlalchemy import Engine, func, select, update
 from sqlalchemy.exc import IntegrityError
 
 from pricecrawl.db import absence, partitions, runs, saving
@@ -22,7 +22,7 @@ from pricecrawl.db.crawl_types import (
 )
 from pricecrawl.db.events import append_events
 from pricecrawl.db.evidence_rows import Place, index_evidence
-from pricecrawl.db.sql import chunks, storable, upsert
+from pricecrawl.db.sql import chunks, insert_rows, storable, upsert
 from pricecrawl.db.tables import listing, rejection, run, skip_count, source
 from pricecrawl.domain.availability import Availability
 from pricecrawl.domain.candidate import Method
@@ -258,7 +258,7 @@ class CrawlStore:
                 }
                 for item in rejections
             ]
-            conn.execute(insert(rejection), rows)
+            insert_rows(conn, rejection, rows)
             conn.execute(
                 update(run).where(run.c.id == run_id).values(rejections=run.c.rejections + len(rows))
             )

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, Select, and_, func, insert, select, text
+from sqlalchemy import Connection, Engine, Row, Select, and_, func, select, text
 
+from pricecrawl.db.sql import insert_rows
 from pricecrawl.db.tables import audit_event
 from pricecrawl.domain.events import GENESIS, Event, EventType, chain_hash
 
@@ -67,7 +68,7 @@ def append_events(conn: Connection, events: Sequence[Event]) -> None:
                 "hash": digest,
             }
         )
-    conn.execute(insert(audit_event), rows)
+    insert_rows(conn, audit_event, rows)
 
 
 def _tips(conn: Connection, aggregates: Sequence[str]) -> dict[str, tuple[int, str]]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from sqlalchemy import Connection, insert, select, tuple_
+from sqlalchemy import Connection, select, tuple_
 
 from pricecrawl.db.crawl_types import EvidenceRow
-from pricecrawl.db.sql import chunks, next_ids, storable
+from pricecrawl.db.sql import chunks, insert_rows, next_ids, storable
 from pricecrawl.db.tables import evidence, run
 from pricecrawl.domain.observation import EvidenceRef
 
@@ -43,7 +43,7 @@ def index_evidence(
         return ids
     ids.update(zip(missing, next_ids(conn, evidence, len(missing)), strict=True))
     source = conn.execute(select(run.c.source).where(run.c.id == run_id)).scalar_one()
-    conn.execute(insert(evidence), [_row(rows[place], ids[place], run_id, source) for place in missing])
+    insert_rows(conn, evidence, [_row(rows[place], ids[place], run_id, source) for place in missing])
     return ids
 
 

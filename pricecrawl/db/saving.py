@@ -20,13 +20,13 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, select, update
 
 from pricecrawl.db import doubts
 from pricecrawl.db.crawl_types import BatchResult, EvidenceRow
 from pricecrawl.db.events import append_events
 from pricecrawl.db.evidence_rows import Place, index_evidence
-from pricecrawl.db.sql import chunks, next_ids, run_event, storable
+from pricecrawl.db.sql import chunks, insert_rows, next_ids, run_event, storable, update_rows
 from pricecrawl.db.tables import listing, observation, price_history, run, stock_history
 from pricecrawl.domain.availability import Availability
 from pricecrawl.domain.errors import SourceBusy
@@ -271,21 +271,19 @@ def _write_listings(conn: Connection, run_id: int, states: Iterable[_State]) -> 
     for state in states:
         row = _listing(state, run_id)
         if state.is_new:
-            new.append(row | {"id": state.id, "first_seen_at": state.first_seen_at})
+            new.append(row | {"first_seen_at": state.first_seen_at})
         else:
-            old.append(row | {"of_id": state.id})
-    if new:
-        conn.execute(insert(listing), new)
-    if old:
-        names = [name for name in old[0] if name not in {"of_id", "source", "source_sku"}]
-        change: dict[str, Any] = {name: bindparam(name) for name in names}
-        conn.execute(update(listing).where(listing.c.id == bindparam("of_id")).values(change), old)
+            del row["source"], row["source_sku"]
+            old.append(row)
+    insert_rows(conn, listing, new)
+    update_rows(conn, listing, old)
 
 
 def _listing(state: _State, run_id: int) -> dict[str, Any]:
     item = state.last
     assert item is not None
     return {
+        "id": state.id,
         "source": item.source,
         "source_sku": item.source_sku,
         "url": storable(item.url),
@@ -320,12 +318,9 @@ def _listing(state: _State, run_id: int) -> dict[str, Any]:
 
 def _write_history(conn: Connection, rows: _Rows) -> int:
     """Everything that hangs on the listings; returns the number of reviews that were opened."""
-    if rows.observations:
-        conn.execute(insert(observation), rows.observations)
-    if rows.prices:
-        conn.execute(insert(price_history), rows.prices)
-    if rows.stock:
-        conn.execute(insert(stock_history), rows.stock)
+    insert_rows(conn, observation, rows.observations)
+    insert_rows(conn, price_history, rows.prices)
+    insert_rows(conn, stock_history, rows.stock)
     doubts.settle(conn, rows.settled)
     return doubts.raise_all(conn, list(rows.doubts.values()))
 

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TypeVar
+from functools import lru_cache
+from typing import Any, TypeVar
 from uuid import uuid4
 
-from sqlalchemy import Connection, Table, func, select, text
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Insert,
+    Table,
+    Update,
+    bindparam,
+    cast,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pricecrawl.domain.events import Event, EventType
@@ -27,6 +41,60 @@ def chunks(items: Sequence[T], size: int = CHUNK) -> Iterator[Sequence[T]]:
     """`items` in pieces that fit one statement."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
+
+
+def insert_rows(conn: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert rows that all have the same keys, in one statement.
+
+    PostgreSQL takes each column as one array, which is several times faster than a statement per row;
+    SQLite is in our own process, where a prepared statement per row is the fast way.
+    """
+    if not rows:
+        return
+    if conn.dialect.name == "sqlite":
+        conn.execute(insert(table), rows)
+        return
+    names = tuple(rows[0])
+    conn.execute(_insert_arrays(table, names), _arrays(names, rows))
+
+
+def update_rows(conn: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Update rows by their `id`; all have the same keys, each of which but `id` is set."""
+    if not rows:
+        return
+    names = tuple(rows[0])
+    if conn.dialect.name == "sqlite":
+        change: dict[str, Any] = {name: bindparam(f"new_{name}") for name in names if name != "id"}
+        statement = update(table).where(table.c.id == bindparam("new_id")).values(change)
+        conn.execute(statement, [{f"new_{name}": row[name] for name in names} for row in rows])
+        return
+    conn.execute(_update_arrays(table, names), _arrays(names, rows))
+
+
+def _arrays(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    return {f"new_{name}": [row[name] for row in rows] for name in names}
+
+
+def _columns(table: Table, names: Sequence[str]) -> list[ColumnElement[Any]]:
+    """Each named column as a set of rows from its array; equally long arrays go in step."""
+    found: list[ColumnElement[Any]] = []
+    for name in names:
+        kind = table.c[name].type
+        array: Any = postgresql.ARRAY(kind, dimensions=1)
+        found.append(func.unnest(cast(bindparam(f"new_{name}", type_=array), array), type_=kind).label(name))
+    return found
+
+
+@lru_cache(maxsize=64)
+def _insert_arrays(table: Table, names: tuple[str, ...]) -> Insert:
+    return insert(table).from_select(list(names), select(*_columns(table, names)), include_defaults=False)
+
+
+@lru_cache(maxsize=64)
+def _update_arrays(table: Table, names: tuple[str, ...]) -> Update:
+    new = select(*_columns(table, names)).subquery("new")
+    change = {name: new.c[name] for name in names if name != "id"}
+    return update(table).where(table.c.id == new.c.id).values(change)
 
 
 def next_ids(conn: Connection, table: Table, count: int) -> list[int]:

@@ -209,7 +209,6 @@ listing = Table(
     Column("last_seen_run", BigId),
     Column("last_observation_id", BigId),
     UniqueConstraint("source", "source_sku"),
-    Index("ix_listing_source_last_seen_run", "source", "last_seen_run"),
 )
 
 observation = Table(

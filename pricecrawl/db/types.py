@@ -61,4 +61,5 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
-Json = JSON().with_variant(JSONB(), "postgresql")
+# None is SQL's NULL, not JSON's null.
+Json = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
