@@ -19,9 +19,9 @@ from enum import StrEnum
 from pricecrawl.domain.availability import Availability, decide
 from pricecrawl.domain.candidate import Candidate, PriceKind
 from pricecrawl.domain.consensus_currency import choose_currency
-from pricecrawl.domain.consensus_groups import Group, agree, groups, money, rank
+from pricecrawl.domain.consensus_groups import Group, agree, groups, is_generic, money, rank
 from pricecrawl.domain.consensus_tax import drop_net
-from pricecrawl.domain.consensus_vote import Choice, doubt_deal, drop_impostors, vote
+from pricecrawl.domain.consensus_vote import Choice, doubt_priority, drop_impostors, vote
 from pricecrawl.domain.listing import Listing
 from pricecrawl.domain.market import Market, TaxBasis
 from pricecrawl.domain.observation import Observation
@@ -93,22 +93,28 @@ def settle(
     reasons += choice.reasons
 
     chosen = choice.chosen
-    support: frozenset[tuple[object, str]] = frozenset()
+    support = [
+        c
+        for c in local
+        if chosen is not None and c.kind in PRIMARY_KINDS and agree(c.amount, chosen.amount, currency)
+    ]
+    sources = frozenset(c.source_key for c in support)
     price: Decimal | None = None
     if chosen is not None:
         price = chosen.amount
-        sources = frozenset(
-            c.source_key
-            for c in local
-            if c.kind in PRIMARY_KINDS and agree(c.amount, chosen.amount, currency)
-        )
-        support = sources
         trace.append(_support_sentence(chosen, len(sources)))
+        last = _last_price(anchor, currency)
+        anchored = last is not None and agree(last, price, currency)
+        if not anchored and not choice.by_preference and all(is_generic(c.method) for c in support):
+            reasons.append(ReviewReason.LOW_CONFIDENCE)
+            trace.append("Only vague selectors give this price: a person must look.")
+        # A preference does not vouch, so its own candidate is judged; else the best that agrees is.
+        judged = chosen if choice.by_preference else min(support, key=rank)
         for finding in judge(
-            price=chosen.amount,
+            price=price,
             currency=currency,
-            method=chosen.method,
-            confidence=chosen.confidence,
+            method=judged.method,
+            confidence=judged.confidence,
             sources=sources,
             availability=availability,
             anchor=anchor,
@@ -131,7 +137,7 @@ def settle(
     shown = [a for a in (price, original.amount, member.amount, pre_order) if a is not None]
     agreement = Agreement.NONE
     if price is not None:
-        agreement = Agreement.CORROBORATED if len(support) > 1 else Agreement.SINGLE_SOURCE
+        agreement = Agreement.CORROBORATED if len(sources) > 1 else Agreement.SINGLE_SOURCE
     return Consensus(
         price=price,
         currency=currency if shown else None,
@@ -142,7 +148,7 @@ def settle(
         member_price=member.amount,
         pre_order_price=pre_order,
         agreement=agreement,
-        sources=len(support),
+        sources=len(sources),
         by_preference=choice.by_preference,
         tax_basis=_tax_basis(chosen, local, currency),
         needs_review=bool(reasons),
@@ -170,8 +176,8 @@ def _choose(
             continue
         tax = drop_net(of_kind, market, currency)
         choice = vote(tax.candidates, kind=kind, currency=currency, last=last)
-        if kind is PriceKind.SALE:
-            choice = doubt_deal(choice, [c for c in left if c.kind is PriceKind.STANDARD], currency)
+        if kind is not PriceKind.STANDARD:
+            choice = doubt_priority(choice, [c for c in left if c.kind is PriceKind.STANDARD], currency)
         return replace(
             choice,
             trace=(*trace, *tax.sentences, *choice.trace),

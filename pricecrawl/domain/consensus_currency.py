@@ -37,14 +37,13 @@ def choose_currency(primary: Sequence[Candidate], market: str | None, anchor: st
     }
     if not weights:
         return _without_any(primary, market, anchor)
+    # An amount without a sign is in the expected currency sooner than a foreign amount is the price.
+    bare = any(c.currency is None for c in primary)
     chosen, why = None, ""
     for name, currency in (("the market's currency", market), ("the last accepted currency", anchor)):
-        if chosen is None and currency in weights:
+        if chosen is None and currency and (currency in weights or bare):
             chosen, why = currency, name
     known = chosen is not None
-    if chosen is None and market and any(c.currency is None for c in primary):
-        # An amount without a sign is the market's sooner than a foreign amount is the price.
-        chosen, why, known = market, "the market's currency", True
     if chosen is None:
         chosen = min(weights, key=lambda currency: (-weights[currency], currency))
         why = "the currency with the most weight on the page"

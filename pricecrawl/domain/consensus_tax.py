@@ -105,8 +105,9 @@ def drop_net(candidates: Sequence[Candidate], market: Market, currency: str | No
 
     Labelled net amounts go whenever a labelled gross one stands beside them. An unlabelled amount
     that only markup gives goes when a visible amount is exactly it plus VAT; if no label says that
-    the visible one includes tax, that is also a review, since a 20 % discount looks the same as a
-    25 % rate. In a market that quotes without tax, the labels work the other way round.
+    the visible one includes tax, the country must be known and it is also a review, since a 20 %
+    discount looks the same as a 25 % rate. In a market that quotes without tax, the labels work the
+    other way round.
     """
     wanted, other = TaxBasis.INCLUSIVE, TaxBasis.EXCLUSIVE
     if market.tax_basis is TaxBasis.EXCLUSIVE:
@@ -150,7 +151,7 @@ def _drop_by_rate(
         for gross in amounts:
             labelled = any(c.tax_basis is TaxBasis.INCLUSIVE for c in at[gross])
             shown = any(is_visible(c.method) and not is_generic(c.method) for c in at[gross])
-            if gross <= net or not (labelled or shown):
+            if gross <= net or not (labelled or (shown and market.country)):
                 continue
             rate = is_net_of(net, gross, market, currency)
             if rate is None:

@@ -14,7 +14,7 @@ TIE_MARGIN = Decimal("0.05")
 """Scores this near are effectively equal; the smallest weight there is, 0.2, is well above it."""
 
 DEEPEST_DEAL = Decimal("0.3")
-"""A deal below this share of every standard price, or above all of them, needs a person."""
+"""A priority price below this share of every standard price, or above all of them, needs a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +123,6 @@ def vote(
     if doubt is not None:
         reasons.append(ReviewReason.SOURCES_DISAGREE)
         trace.append(doubt)
-    if winner.firm_sources == 0 and not agrees(winner.amount):
-        reasons.append(ReviewReason.LOW_CONFIDENCE)
-        trace.append("Only vague selectors give this price: a person must look.")
     return Choice(winner.best, tuple(trace), tuple(reasons))
 
 
@@ -161,17 +158,17 @@ def _contradiction(winner: Group, others: Sequence[Group], *, anchored: bool) ->
     return None
 
 
-def doubt_deal(choice: Choice, standard: Sequence[Candidate], currency: str | None) -> Choice:
-    """A deal takes the price alone, so it must at least be one: compare it with the standard prices."""
-    deal = choice.chosen
+def doubt_priority(choice: Choice, standard: Sequence[Candidate], currency: str | None) -> Choice:
+    """A deal or pre-order price wins alone, so it is at least compared with the standard prices."""
+    first = choice.chosen
     firm = [c.amount for c in standard if not is_generic(c.method)]
-    if deal is None or not firm or any(agree(deal.amount, amount, currency) for amount in firm):
+    if first is None or not firm or any(agree(first.amount, amount, currency) for amount in firm):
         return choice
-    if deal.amount > max(firm):
+    if first.amount > max(firm):
         reason, why = ReviewReason.SOURCES_DISAGREE, "dearer than every standard price"
-    elif deal.amount < min(firm) * DEEPEST_DEAL:
+    elif first.amount < min(firm) * DEEPEST_DEAL:
         reason, why = ReviewReason.IMPLAUSIBLE_MOVE, "under 30 % of every standard price"
     else:
         return choice
-    sentence = f"The deal price {money(deal.amount, currency)} is {why}: a person must look."
+    sentence = f"The {first.kind.value} price {money(first.amount, currency)} is {why}: a person must look."
     return replace(choice, trace=(*choice.trace, sentence), reasons=(*choice.reasons, reason))
