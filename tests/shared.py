@@ -35,7 +35,12 @@ def shared(path: str) -> Path:
 
 def rows(path: str) -> Iterator[dict[str, Any]]:
     """The JSON lines of one shared file."""
-    with shared(path).open(encoding="utf-8") as lines:
+    yield from lines_of(shared(path))
+
+
+def lines_of(path: Path) -> Iterator[dict[str, Any]]:
+    """The JSON lines of any file."""
+    with path.open(encoding="utf-8") as lines:
         for line in lines:
             if line.strip():
                 yield json.loads(line)

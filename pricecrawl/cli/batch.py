@@ -84,14 +84,14 @@ def decode(raw: Any, folder: Path) -> BatchInput:
     Raises `BadLineError` with one sentence where the line cannot be used.
     """
     if not isinstance(raw, Mapping):
-        raise BadLineError("the line must be an object with an object `input`.")  # noqa: TRY004 - bad data, not a bad call
+        raise BadLineError("the line must be an object with an object `input`.")
     content, body = _body(raw, folder)
     status = raw.get("status")
     if status is not None and (isinstance(status, bool) or not isinstance(status, int)):
         raise BadLineError("`status` must be a number or null.")
     headers = raw.get("headers") or {}
     if not isinstance(headers, Mapping):
-        raise BadLineError("`headers` must be an object.")  # noqa: TRY004 - bad data, not a bad call
+        raise BadLineError("`headers` must be an object.")
     locale, symbology = _locale(_string(raw, "locale_hint"))
     queries = raw.get("queries") or ()
     if not isinstance(queries, list | tuple) or not all(isinstance(query, Mapping) for query in queries):
@@ -159,7 +159,7 @@ def run_batch(path: Path, handler: Handler) -> int:
 
 def _open(path: Path) -> IO[bytes]:
     opened = gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # noqa: SIM115 - callers close it
-    return cast(IO[bytes], opened)
+    return cast("IO[bytes]", opened)
 
 
 def _string(raw: Mapping[str, Any], name: str) -> str | None:
