@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, bindparam, select, text, update
 
 from pricecrawl.db.sql import chunks, storable, upsert
 from pricecrawl.db.tables import candidate_review
@@ -83,7 +83,8 @@ def raise_all(conn: Connection, reviews: Sequence[dict[str, Any]]) -> int:
     conn.execute(
         statement.on_conflict_do_update(
             index_elements=[candidate_review.c.listing_id],
-            index_where=candidate_review.c.status == "open",
+            # In words: a bound parameter in the conflict target cannot be sent with many rows.
+            index_where=text("status = 'open'"),
             set_={name: excluded[name] for name in ("observation_id", "reasons", "candidates", "trace")},
         ),
         reviews,
