@@ -27,6 +27,8 @@ STATUSES = {
 }
 _ATTRIBUTE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]*\Z")
 _ASSERTION = re.compile(r"::(equals|contains)\(")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""What neither XML nor a page's text can hold."""
 _CLOSERS = {"[": "]", "(": ")"}
 
 
@@ -120,9 +122,12 @@ def take_apart(rule: str) -> Syntax:
     start = len(rule) - len(rule.lstrip())
     end = len(rule.rstrip())
     if start >= end:
-        raise RuleError("it is empty; write a CSS selector, xpath:… or regex:/…/", rule, 0)
+        raise RuleError("it is empty; write a CSS selector, xpath:… or regex:/…/", rule, start)
     if end - start > MAX_RULE_LENGTH:
         raise RuleError(f"it is longer than {MAX_RULE_LENGTH} characters", rule, start + MAX_RULE_LENGTH)
+    control = _CONTROL.search(rule, start, end)
+    if control is not None:
+        raise RuleError("it holds a control character", rule, control.start())
     if rule[start] == "~":
         return _regex(rule, start + 1, end, "~")
     if rule.startswith("regex:", start):
