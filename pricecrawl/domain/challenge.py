@@ -19,7 +19,12 @@ from urllib.parse import SplitResult, urlsplit
 
 from pricecrawl.domain import pagegone
 from pricecrawl.domain.challenge_page import PageFacts
-from pricecrawl.domain.challenge_phrases import BLOCK_PHRASES, LOGIN_PHRASES, QUEUE_PHRASES
+from pricecrawl.domain.challenge_phrases import (
+    BLOCK_PHRASES,
+    LOGIN_PHRASES,
+    MAINTENANCE_PHRASES,
+    QUEUE_PHRASES,
+)
 from pricecrawl.domain.challenge_rules import CAPTCHAS, MARKS, Mark
 
 
@@ -63,6 +68,12 @@ HEALTHY = Classification(PageKind.PAGE, False, None, "page")
 SHORT_PAGE = 1500
 """Visible characters: a gate says less than this; a page about something says more."""
 
+LONGEST_GATE = 700
+"""Visible characters of a gate that nobody signs."""
+
+MANY_LINKS = 15
+"""A page with this many links has a navigation: it is the shop's, whatever it says."""
+
 BARE_PAGE = 350
 """Visible characters of a page that has only a widget or a script to show."""
 
@@ -78,21 +89,25 @@ def classify(facts: ResponseFacts, *, credible_price: bool | None = None) -> Cla
     """
     headers = {name.lower(): str(value) for name, value in facts.headers.items()}
     status = facts.status
-    vendor_of_header = _by_header(headers, status)
-    if vendor_of_header is not None:
-        return _gate(*vendor_of_header)
+    page = PageFacts(facts.body, headers)
+    product = bool(credible_price) or page.product
+    if not product and (signed := _by_header(headers, status)) is not None:
+        return _gate(*signed)
     if status in (404, 410):
         return Classification(PageKind.GONE, False, None, f"http-{status}")
-    page = PageFacts(facts.body, headers)
-    moved = pagegone.moved_away(facts.url, facts.final_url)
-    if credible_price or page.product:
-        gone = moved and not credible_price and pagegone.moved_home(facts.url, facts.final_url)
-        return Classification(PageKind.GONE, False, None, moved or "") if gone else HEALTHY
+    if product:
+        if not credible_price and pagegone.moved_home(facts.url, facts.final_url):
+            return Classification(PageKind.GONE, False, None, "redirect-home")
+        return HEALTHY
     found = _by_address(facts.url, facts.final_url) or _by_markup(page) or _by_content(page, facts)
     if found is not None:
         return _gate(*found)
     if (by_status := _by_status(status, headers, page)) is not None:
         return by_status
+    if len(page.visible) <= SHORT_PAGE and any(
+        phrase in text for text in (page.title, *page.headings[:2]) for phrase in MAINTENANCE_PHRASES
+    ):
+        return Classification(PageKind.UNAVAILABLE, False, None, "maintenance")
     reason = pagegone.reason(page, facts.url, facts.final_url)
     if reason is not None:
         return Classification(PageKind.GONE, False, None, reason)
@@ -248,17 +263,25 @@ def _by_markup(page: PageFacts) -> tuple[str, str | None] | None:
 
 
 def _carries(page: PageFacts, mark: Mark) -> bool:
+    if mark.bare and (page.app_root or page.links > 3):
+        return False
     if mark.where == "visible":
-        if mark.most is not None and len(page.visible) > mark.most:
-            return False
         text = page.title + "\n" + page.visible
     else:
         text = page.low if mark.where == "source" else page.markup
-    if not all(part in text for part in mark.every):
+    if not all(_stands(page, part, text) for part in mark.every):
         return False
-    if mark.some and not any(part in text for part in mark.some):
+    if mark.some and not any(_stands(page, part, text) for part in mark.some):
         return False
     return mark.most is None or len(page.visible) <= mark.most
+
+
+def _stands(page: PageFacts, part: str, text: str) -> bool:
+    """Is the mark there, and not merely quoted? Code that a reader can read is prose about a gate."""
+    if part not in text:
+        return False
+    is_code = " " not in part and any(sign in part for sign in "_/.=<")
+    return not (is_code and text is page.low and part in page.visible)
 
 
 # --- content -----------------------------------------------------------------------------------
@@ -270,6 +293,7 @@ _JSON_GATE: tuple[tuple[str, str], ...] = (
     ("_____tmd_____", "alibaba"),
 )
 _PASSWORD = re.compile(r"<input\b[^<>]*\btype\s*=\s*[\"']?password\b")
+_FIELD = re.compile(r"<textarea\b|<input\b[^<>]*\btype\s*=\s*[\"']?(?:email|tel|text|search|number|date)\b")
 _REFRESH = re.compile(r"<meta\b[^<>]*http-equiv\s*=\s*[\"']?refresh\b")
 _RELOADS = re.compile(
     r"location\.(?:reload|replace|href|assign)\s*[(=]|\blocation\s*=\s*[\"'a-z]|top\.location|\.submit\s*\("
@@ -277,31 +301,25 @@ _RELOADS = re.compile(
 _CHECKS = re.compile(
     r"document\.cookie\s*=|fingerprint|\beval\s*\(|navigator\.webdriver|\bwasm\b|webassembly|proof.?of.?work|visitor"
 )
-_APP_ROOT = re.compile(
-    r"<(?:div|main|section|body)\b[^<>]*\bid\s*=\s*[\"']?(?:root|app|__next|__nuxt|application|react-root|gatsby|"
-    r"svelte|ember|main-app|page|wrapper|container)[\w-]*|<app-root|__next_data__|__nuxt__|window\.__initial"
-)
 
 
 def _by_content(page: PageFacts, facts: ResponseFacts) -> tuple[str, str | None] | None:
     """A page with nothing on it but a gate; vendor None where nobody signs it."""
     if page.is_json:
         return _json_gate(page)
-    visible = page.visible
-    headline = " | ".join((page.title, *page.headings))
-    short = len(visible) <= SHORT_PAGE
     if not page.low.strip("\ufeff \t\r\n\0"):
         return _empty(facts.status)
-    if short and page.is_html:
-        for vendor, parts in CAPTCHAS:
-            if len(visible) <= BARE_PAGE and any(part in page.low for part in parts) and page.links < 15:
-                return "captcha-only", vendor
-    if short and (page.links < 15 or len(visible) <= BARE_PAGE) and _is_wall(page, headline):
-        return "login-wall", None
-    if short and any(phrase in headline or phrase in visible for phrase in QUEUE_PHRASES) and page.links < 15:
-        return "waiting-room", None
-    if short and _says_blocked(page, headline):
-        return "block-phrase", None
+    visible = page.visible
+    if len(visible) <= SHORT_PAGE and page.links < MANY_LINKS:
+        found = _widget_alone(page)
+        if found is not None:
+            return "captcha-only", found
+        if _is_wall(page):
+            return "login-wall", None
+        if any(phrase in page.title or phrase in visible for phrase in QUEUE_PHRASES):
+            return "waiting-room", "queue-it" if "queue-it" in page.low else None
+        if _says_blocked(page):
+            return "block-phrase", None
     if page.is_html and len(visible) <= 120 and _script_gate(page):
         return "script-gate", None
     if facts.rendered and len(visible) < RENDERED_SHELL:
@@ -309,6 +327,13 @@ def _by_content(page: PageFacts, facts: ResponseFacts) -> tuple[str, str | None]
     if page.is_html and not visible and _empty_document(page):
         return _empty(facts.status)
     return None
+
+
+def _widget_alone(page: PageFacts) -> str | None:
+    """The vendor of a captcha that is all there is to do on the page: no amount, no form to fill in."""
+    if len(page.visible) > BARE_PAGE or page.amount or not page.is_html or _FIELD.search(page.markup):
+        return None
+    return next((vendor for vendor, parts in CAPTCHAS if any(part in page.low for part in parts)), None)
 
 
 def _json_gate(page: PageFacts) -> tuple[str, str | None] | None:
@@ -320,27 +345,46 @@ def _json_gate(page: PageFacts) -> tuple[str, str | None] | None:
     return None
 
 
-def _says_blocked(page: PageFacts, headline: str) -> bool:
-    """A block phrase in the headline of a short page, or anywhere in a very short one without navigation."""
-    if page.links < 15 and any(phrase in headline for phrase in BLOCK_PHRASES) and len(page.visible) <= 700:
+def _says_blocked(page: PageFacts) -> bool:
+    """A short page whose title, heading or first words are about the visitor.
+
+    A title alone does not decide over a page that has its own heading and something to say; an amount of
+    money leaves only a heading that begins with the phrase.
+    """
+    visible = page.visible
+    if page.amount:
+        return any(heading.startswith(BLOCK_PHRASES) for heading in page.headings[:1])
+    if any(phrase in heading for heading in page.headings[:2] for phrase in BLOCK_PHRASES):
         return True
-    if len(page.visible) > 700 or page.links >= 8:
+    title_counts = len(visible) <= BARE_PAGE or not page.headings
+    if (
+        title_counts
+        and len(visible) <= LONGEST_GATE
+        and any(phrase in page.title for phrase in BLOCK_PHRASES)
+    ):
+        return True
+    if len(visible) > LONGEST_GATE or page.links >= 8:
         return False
-    return any(phrase in page.visible for phrase in BLOCK_PHRASES)
+    start = visible if len(visible) <= BARE_PAGE else visible[:250]
+    return any(phrase in start for phrase in BLOCK_PHRASES)
 
 
-def _is_wall(page: PageFacts, headline: str) -> bool:
-    """A password field under a headline about logging in, on a page without content."""
+def _is_wall(page: PageFacts) -> bool:
+    """A password field under a headline about logging in, or a bare page that is only titled so."""
+    bare = len(page.visible) <= BARE_PAGE and not page.amount
+    if bare and page.title.startswith(LOGIN_PHRASES):
+        return True
     if _PASSWORD.search(page.markup) is None:
         return False
-    return any(phrase in headline for phrase in LOGIN_PHRASES) or (
-        len(page.visible) <= BARE_PAGE and any(phrase in page.visible for phrase in LOGIN_PHRASES)
+    headline = (page.title, *page.headings[:1])
+    return any(phrase in text for text in headline for phrase in LOGIN_PHRASES) or (
+        bare and any(phrase in page.visible for phrase in LOGIN_PHRASES)
     )
 
 
 def _script_gate(page: PageFacts) -> bool:
     """Nothing to read, no place for an application, and a script that checks the visitor and moves on."""
-    if page.size > 120_000 or _APP_ROOT.search(page.low) or page.links > 3:
+    if page.size > 120_000 or page.app_root or page.links > 3:
         return False
     if _REFRESH.search(page.low) and "<noscript" in page.low:
         return True

@@ -1,9 +1,8 @@
 """How each vendor's interstitial says what it is.
 
 A rule names marks that only the block page carries. A vendor's sensor on a healthy page (its collector
-script, its cookies, its response headers) is no mark: shops behind these vendors send them with every
-page. `most` is the longest visible text, in characters, that such an interstitial still has; None where
-the mark cannot stand on a page with content. No rule is asked about a page with product evidence.
+script, its cookies, its response headers) is no mark: shops behind these vendors send them with every page.
+No rule is asked about a page with product evidence.
 """
 
 from __future__ import annotations
@@ -13,354 +12,228 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """All of `every`, one of `some` where given, and at most `most` visible characters.
+    """All of `every`, one of `some` where given, and at most `most` visible characters (None: any number).
 
-    `where` is `source` (the whole document), `markup` (outside scripts and comments), `visible` (what a
-    reader sees, and the title).
+    `where` is `source` (the whole document), `markup` (outside scripts and comments) or `visible` (what a
+    reader sees, and the title). `bare` marks are a vendor's script that healthy pages carry too: they count
+    on a page that has neither words, nor links, nor a place for an application.
     """
 
     name: str
-    vendor: str | None
-    every: tuple[str, ...] = ()
-    some: tuple[str, ...] = ()
-    most: int | None = 3000
-    where: str = "source"
+    vendor: str
+    every: tuple[str, ...]
+    some: tuple[str, ...]
+    most: int | None
+    where: str
+    bare: bool
 
 
-MARKS: tuple[Mark, ...] = (
-    # Cloudflare: interstitials of 2013 to 2026. The sensor on healthy pages is /challenge-platform/scripts/.
-    Mark(
-        "managed-challenge",
-        "cloudflare",
-        some=(
-            "_cf_chl_opt",
-            "/orchestrate/chl_page",
-            "/orchestrate/managed",
-            "/orchestrate/jsch/",
-            "/orchestrate/captcha/",
-            "cf-chl-widget",
-            "cf_chl_prog",
-            "challenge-error-text",
-        ),
-    ),
-    Mark(
-        "challenge-form",
-        "cloudflare",
-        ("challenge-form",),
-        ("/cdn-cgi/l/chk_", "__cf_chl_", "jschl"),
-        most=None,
-    ),
-    Mark(
-        "browser-verification",
-        "cloudflare",
-        some=(
-            "cf-browser-verification",
-            "cf-im-under-attack",
-            "jschl_vc",
-            "jschl-answer",
-            "cf_captcha_kind",
-            "cf_chl_captcha",
-            "chk_captcha",
-            "/cdn-cgi/scripts/cf.challenge.js",
-        ),
-    ),
-    Mark(
-        "firewall-block",
-        "cloudflare",
-        some=(
-            "cf-error-details",
-            "cf-error-code",
-            "cf_styles-css",
-            "cf.errors.css",
-            "/cdn-cgi/styles/main.css",
-        ),
-        every=("cloudflare",),
-    ),
-    Mark(
-        "waiting-room",
-        "cloudflare",
-        some=("waiting room powered by cloudflare", "cf-waitingroom", "__cfwaitingroom"),
-    ),
-    Mark(
-        "turnstile-only", "cloudflare", some=("cf-turnstile", "challenges.cloudflare.com/turnstile"), most=500
-    ),
-    # Akamai
-    Mark(
-        "edge-denied",
-        "akamai",
-        ("reference",),
-        (
-            "errors.edgesuite.net",
-            "you don't have permission to access",
-            "you don&#39;t have permission to access",
-        ),
-        most=1200,
-    ),
-    Mark(
-        "edge-error",
-        "akamai",
-        ("reference #",),
-        (
-            "access denied",
-            "an error occurred while processing your request",
-            "the requested url",
-            "invalid url",
-        ),
-        most=800,
-        where="visible",
-    ),
-    Mark(
-        "crypto-challenge",
-        "akamai",
-        some=("sec-if-cpt-container", "/_sec/cp_challenge/", "sec-cpt-if", "scf-akamai", "akam-sw-challenge"),
-        most=1500,
-    ),
-    Mark(
-        "bm-verify",
-        "akamai",
-        some=("bm-verify=", "/_sec/verify?provider=interstitial", "triggerinterstitialchallenge"),
-    ),
-    # DataDome: the sensor is js.datadome.co/tags.js.
-    Mark(
-        "captcha-delivery",
-        "datadome",
-        some=(
-            "geo.captcha-delivery.com",
-            "ct.captcha-delivery.com",
-            "interstitial.captcha-delivery.com",
-            "captcha-delivery.com/captcha",
-        ),
-        most=700,
-    ),
-    # Imperva, formerly Incapsula and Distil
-    Mark(
-        "incident",
-        "imperva",
-        some=(
-            "incapsula incident id",
-            "incident_id=",
-            "_incapsula_resource?cwudnsai",
-            "_incapsula_resource?edet",
-        ),
-        most=1500,
-    ),
-    Mark("resource-only", "imperva", ("_incapsula_resource",), most=250),
-    Mark(
-        "distil",
-        "imperva",
-        some=(
-            "distil_r_captcha",
-            "distil_r_blocked",
-            "distilidentificationblock",
-            "distilcaptchaform",
-            "/distil_identify_cookie",
-        ),
-    ),
-    Mark("interruption", "imperva", some=("pardon our interruption",), most=2500, where="visible"),
-    Mark(
-        "block-page",
-        "imperva",
-        some=("powered by imperva", "imperva incident id", "errors.imperva.com"),
-        most=2000,
-    ),
-    # HUMAN (PerimeterX): the sensor is client.px-cloud.net/<app>/main.min.js.
-    Mark(
-        "px-captcha",
-        "perimeterx",
-        some=('id="px-captcha', "id='px-captcha", "px-captcha-wrapper", "px-captcha-container"),
-        most=1500,
-        where="markup",
-    ),
-    Mark(
-        "px-block",
-        "perimeterx",
-        some=(
-            "_pxblock",
-            "captcha.px-cdn.net",
-            "captcha.px-cloud.net",
-            "/captcha/captcha.js?a=c",
-            "captcha.perimeterx.net",
-            "px-cdn.net/captcha",
-            "blockscript",
-        ),
-        every=("px",),
-        most=700,
-    ),
-    Mark(
-        "px-denied",
-        "perimeterx",
-        some=(
-            "access to this page has been denied",
-            "press & hold to confirm you are",
-            "press and hold to confirm",
-        ),
-        most=1500,
-        where="visible",
-    ),
-    # Kasada
-    Mark("kpsdk", "kasada", some=("kpsdk.now", "window.kpsdk", "/ips.js?", "x-kpsdk-"), most=200),
-    # F5: its application firewall and Shape
-    Mark("support-id", "f5", ("your support id is",), most=1200),
-    Mark("rejected", "f5", ("the requested url was rejected", "consult with your administrator"), most=1200),
-    Mark("script-gate", "f5", some=("bobcmn", "/tspd/", 'window["bobcmn"]', "f5_cspm"), most=200),
-    Mark("shape-gate", "f5", some=("istlwashere", "_imp_apg_r_"), most=200),
-    # Sucuri
-    Mark("cookie-gate", "sucuri", some=("sucuri_cloudproxy_js",), most=1500),
-    Mark(
-        "firewall",
-        "sucuri",
-        some=("sucuri website firewall", "cloudproxy@sucuri.net", "sucuri.net/privacy-policy"),
-        most=3000,
-    ),
-    # Amazon
-    Mark(
-        "waf-challenge",
-        "aws-waf",
-        some=(
-            "gokuprops",
-            "awswafintegration.forcerefreshtoken",
-            "awswafintegration.checkforcerefresh",
-            "awswafcaptcha",
-            "captcha.awswaf.com",
-            "captchascript.rendercaptcha",
-        ),
-        most=900,
-    ),
-    Mark("waf-token-only", "aws-waf", some=(".token.awswaf.com", "challenge.compact.js"), most=150),
-    Mark(
-        "robot-check",
-        "amazon",
-        some=(
-            "/errors/validatecaptcha",
-            "opfcaptcha",
-            "api-services-support@amazon.com",
-            "to discuss automated access to amazon data",
-        ),
-        most=2500,
-    ),
-    Mark("could-not-be-satisfied", "cloudfront", ("request could not be satisfied",), most=1500),
-    Mark("generated-by", "cloudfront", ("generated by cloudfront",), most=1500),
-    # Proof of work and self-hosted gates
-    Mark(
-        "anubis",
-        "anubis",
-        some=("anubis_challenge", "anubis_version", "/.within.website/x/cmd/anubis"),
-        most=1500,
-    ),
-    Mark(
-        "go-away",
-        "go-away",
-        some=("/.well-known/.git.gammaspectra.live/git/go-away", "go-away challenge"),
-        most=1500,
-    ),
-    Mark("haproxy-protection", "basedflare", some=("basedflare", "/.basedflare/"), most=1500),
-    Mark("cerberus", "cerberus", some=("/.cerberus/",), most=1500),
-    Mark("safeline", "safeline", some=("/.safeline/", "safeline_challenge", "sl-challenge"), most=1500),
-    # Queues
-    Mark(
-        "queue",
-        "queue-it",
-        some=("queue-it.net", "powered by queue-it", "queue-it_"),
-        every=("queue",),
-        most=900,
-    ),
-    Mark("throttle-queue", "shopify", some=("/throttle/queue", "checkout-queue"), most=900),
-    # Others, by their own block pages
-    Mark(
-        "sorry",
-        "google",
-        some=("/sorry/index", "our systems have detected unusual traffic", "google.com/sorry"),
-        most=2500,
-    ),
-    Mark("consent", "google", some=("consent.google.", "consent.youtube."), most=2500),
-    Mark("consent", "yahoo", some=("consent.yahoo.com", "guce.yahoo.com"), most=3000),
-    Mark("reblaze", "reblaze", some=("rbzns", "window.rbz", "rbzid="), most=300),
-    Mark(
-        "perfdrive",
-        "radware",
-        some=(
-            "perfdrive.com",
-            "shieldsquare",
-            "ssjsinternal",
-            "radware bot manager",
-            "captcha.radwarebotmanager",
-        ),
-        most=900,
-    ),
-    Mark(
-        "checkpoint", "vercel", some=("vercel security checkpoint", "/.well-known/vercel/security/"), most=900
-    ),
-    Mark("client-challenge", "fastly", some=("/_fs-ch-",), most=900),
-    Mark("ddos-guard", "ddos-guard", some=("/.well-known/ddos-guard/", "ddos-guard"), most=900),
-    Mark("sgcaptcha", "siteground", some=("/.well-known/sgcaptcha",), most=900),
-    Mark(
-        "imunify",
-        "imunify360",
-        some=("imunify360", "wsidchk", "/z0f76a1d14fd21a8fb5fd0d03e0fdc3d3cedae52f"),
-        most=900,
-    ),
-    Mark("wordfence", "wordfence", some=("generated by wordfence", "wordfence.com/help"), most=3500),
-    Mark("stackpath", "stackpath", some=("sbtsck", "stackpath"), most=400),
-    Mark("bunny-shield", "bunny", some=("bunny shield", "/.bunny-shield/"), most=900),
-    Mark("bitninja", "bitninja", some=("bitninja",), most=3000),
-    Mark("arvan", "arvancloud", some=("__arcsjs", "arvancloud", "ar_challenge"), most=600),
-    Mark("qrator", "qrator", some=("__qrator", "qauth.js"), most=400),
-    Mark("azion", "azion", some=("azion.com/challenge",), most=900),
-    Mark(
-        "punish",
-        "alibaba",
-        some=("_____tmd_____", "x5secdata", "/punish?", "aliyun_waf", "acw_sc__v2", "nc_1_n1z"),
-        most=700,
-    ),
-    Mark("visitor-system", "weibo", some=("sina visitor system", "passport.weibo."), most=300),
-    Mark(
-        "showcaptcha",
-        "yandex",
-        some=("/showcaptcha", "smart-captcha", "captcha-backgrounds.s3.yandex"),
-        most=1500,
-    ),
-    Mark(
-        "humanity",
-        "reddit",
-        some=("prove your humanity", "whoa there, pardner", "blocked by network security"),
-        every=("reddit",),
-        most=2500,
-    ),
-    Mark("azure", "azure-waf", ("the request is blocked",), ("x-azure-ref", "azure", "ref:", "0"), most=400),
-    Mark(
-        "fortiweb",
-        "fortinet",
-        some=("fortigate application control", "fortiguard", "web page blocked!", "fgd_icon"),
-        most=2000,
-    ),
-    Mark(
-        "modsecurity",
-        "modsecurity",
-        some=("mod_security", "this error was generated by mod_security"),
-        most=900,
-    ),
-    Mark("barracuda", "barracuda", some=("barracuda networks", "bni__barracuda"), most=900),
-    Mark("citrix", "netscaler", some=("ns_cap_", "/ns_gui/", "application firewall block page"), most=900),
-    Mark("webknight", "webknight", ("webknight",), most=2000),
-    Mark("edgeone", "tencent", some=("edgeone", "eo_bot_"), every=("captcha",), most=700),
-)
+# vendor, rule, most visible characters, where to look; then what must be there, in lower case.
+_TABLE = """
+cloudflare managed-challenge 3000 source
+  some _cf_chl_opt | /orchestrate/chl_page | /orchestrate/managed | /orchestrate/jsch/ |
+    /orchestrate/captcha/ | cf-chl-widget | cf_chl_prog | challenge-error-text
+cloudflare challenge-form any source
+  every challenge-form
+  some /cdn-cgi/l/chk_ | __cf_chl_ | jschl
+cloudflare browser-verification 3000 source
+  some cf-browser-verification | cf-im-under-attack | jschl_vc | jschl-answer | cf_captcha_kind |
+    cf_chl_captcha | chk_captcha | /cdn-cgi/scripts/cf.challenge.js
+cloudflare firewall-block 3000 visible
+  every cloudflare
+  some you have been blocked | access denied | has banned | error 1005 | error 1006 | error 1007 |
+    error 1008 | error 1009 | error 1010 | error 1012 | error 1015 | error 1020 | error 1106 |
+    you are being rate limited | restrict access
+cloudflare waiting-room 3000 source
+  some waiting room powered by cloudflare | cf-waitingroom | __cfwaitingroom
+akamai edge-denied 1200 source
+  every reference
+  some errors.edgesuite.net | you don't have permission to access |
+    you don&#39;t have permission to access
+akamai edge-error 800 visible
+  every reference #
+  some access denied | an error occurred while processing your request | the requested url | invalid url
+akamai crypto-challenge 1500 source
+  some sec-if-cpt-container | /_sec/cp_challenge/ | sec-cpt-if | scf-akamai | akam-sw-challenge
+akamai bm-verify 3000 source
+  some bm-verify= | /_sec/verify?provider=interstitial | triggerinterstitialchallenge
+akamai sensor-only 60 bare
+  some bmak. | /akam/1
+datadome captcha-delivery 700 source
+  some geo.captcha-delivery.com | ct.captcha-delivery.com | interstitial.captcha-delivery.com |
+    captcha-delivery.com/captcha
+imperva incident 1500 source
+  some incapsula incident id | _incapsula_resource?cwudnsai | _incapsula_resource?edet
+imperva resource-only 250 bare
+  every _incapsula_resource
+imperva distil 3000 source
+  some distil_r_captcha | distil_r_blocked | distilidentificationblock | distilcaptchaform |
+    /distil_identify_cookie
+imperva interruption 2500 visible
+  some pardon our interruption
+imperva block-page 2000 source
+  some powered by imperva | imperva incident id | errors.imperva.com
+perimeterx px-captcha 1500 markup
+  some id="px-captcha | id='px-captcha | px-captcha-wrapper | px-captcha-container
+perimeterx px-block 700 source
+  every px
+  some _pxblock | captcha.px-cdn.net | captcha.px-cloud.net | /captcha/captcha.js?a=c |
+    captcha.perimeterx.net | px-cdn.net/captcha
+perimeterx px-denied 1500 visible
+  some access to this page has been denied | press & hold to confirm you are | press and hold to confirm
+kasada kpsdk 200 bare
+  some kpsdk.now | window.kpsdk | /ips.js? | x-kpsdk-
+f5 support-id 1200 source
+  every your support id is
+f5 rejected 1200 source
+  every the requested url was rejected | consult with your administrator
+f5 script-gate 200 bare
+  some bobcmn | /tspd/ | window["bobcmn"] | f5_cspm
+f5 shape-gate 200 bare
+  some istlwashere | _imp_apg_r_
+sucuri cookie-gate 1500 source
+  some sucuri_cloudproxy_js
+sucuri firewall 3000 source
+  some sucuri website firewall | cloudproxy@sucuri.net | sucuri.net/privacy-policy
+aws-waf waf-challenge 900 source
+  some gokuprops | awswafintegration.checkforcerefresh | captchascript.rendercaptcha
+aws-waf waf-sdk-only 200 bare
+  some .awswaf.com | awswafintegration. | awswafcaptcha. | challenge.compact.js
+amazon robot-check 2500 source
+  some /errors/validatecaptcha | opfcaptcha | api-services-support@amazon.com |
+    to discuss automated access to amazon data
+cloudfront could-not-be-satisfied 1500 source
+  every request could not be satisfied
+cloudfront generated-by 1500 source
+  every generated by cloudfront
+anubis anubis 1500 source
+  some anubis_challenge | anubis_version | /.within.website/x/cmd/anubis
+go-away go-away 1500 source
+  some /.well-known/.git.gammaspectra.live/git/go-away | go-away challenge
+basedflare haproxy-protection 1500 source
+  some basedflare | /.basedflare/
+cerberus cerberus 1500 source
+  some /.cerberus/
+safeline safeline 1500 source
+  some /.safeline/ | safeline_challenge | sl-challenge
+queue-it queue 900 visible
+  every queue-it
+shopify throttle-queue 900 source
+  some /throttle/queue
+google sorry 2500 source
+  some /sorry/index | our systems have detected unusual traffic | google.com/sorry
+google consent 2500 source
+  every action="https://consent.
+  some google. | youtube.
+yahoo consent 3000 source
+  every action="https://consent.yahoo.com
+reblaze reblaze 300 bare
+  some rbzns | window.rbz | rbzid=
+radware perfdrive 900 source
+  some validate.perfdrive.com | shieldsquare captcha | radware bot manager captcha | ssjsinternal
+vercel checkpoint 900 source
+  some vercel security checkpoint | /.well-known/vercel/security/
+fastly client-challenge 900 source
+  some /_fs-ch-
+ddos-guard ddos-guard 900 visible
+  every ddos-guard
+ddos-guard check-only 200 bare
+  some /.well-known/ddos-guard/
+siteground sgcaptcha 900 source
+  some /.well-known/sgcaptcha
+imunify360 imunify 900 source
+  some imunify360 | wsidchk
+wordfence wordfence 3500 source
+  some generated by wordfence | wordfence.com/help
+stackpath stackpath 400 source
+  some sbtsck
+bunny bunny-shield 900 source
+  some bunny shield | /.bunny-shield/
+bitninja bitninja 3000 visible
+  some bitninja
+arvancloud arvan 600 source
+  some __arcsjs
+qrator qrator 400 bare
+  some __qrator | qauth.js
+azion azion 900 source
+  some azion.com/challenge
+alibaba punish 700 source
+  some _____tmd_____ | x5secdata | /punish? | aliyun_waf | acw_sc__v2 | nc_1_n1z
+weibo visitor-system 300 source
+  some sina visitor system
+yandex showcaptcha 1500 source
+  some /showcaptcha | captcha-backgrounds.s3.yandex
+reddit humanity 2500 source
+  every reddit
+  some prove your humanity | whoa there, pardner | blocked by network security
+azure-waf azure 400 source
+  every the request is blocked
+fortinet fortiweb 2000 source
+  some fortigate application control | fortiguard | web page blocked! | fgd_icon
+modsecurity modsecurity 900 source
+  some mod_security | this error was generated by mod_security
+barracuda barracuda 900 source
+  some barracuda networks | bni__barracuda
+netscaler citrix 900 source
+  some ns_cap_ | /ns_gui/ | application firewall block page
+webknight webknight 2000 source
+  every webknight
+tencent edgeone 300 bare
+  every captcha
+  some edgeone | eo_bot_
+"""
 
-CAPTCHAS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (
-        "recaptcha",
-        ("google.com/recaptcha", "recaptcha.net/recaptcha", "g-recaptcha", "gstatic.com/recaptcha"),
-    ),
-    ("hcaptcha", ("hcaptcha.com/", "h-captcha")),
-    ("cloudflare", ("challenges.cloudflare.com/turnstile", "cf-turnstile")),
-    ("arkose", ("arkoselabs.com", "funcaptcha", "fc-token")),
-    ("geetest", ("geetest",)),
-    ("friendly-captcha", ("frc-captcha", "friendlycaptcha")),
-    ("altcha", ("<altcha-widget", "altcha.org")),
-    ("mtcaptcha", ("mtcaptcha",)),
-    ("tencent", ("tencentcaptcha", "captcha.qq.com")),
-    ("yandex", ("smartcaptcha.yandexcloud", "smart-captcha")),
-    ("captcha-eu", ("captcha.eu/",)),
-    ("keycaptcha", ("keycaptcha",)),
-    ("lemin", ("leminnow.com",)),
-)
-"""Widgets: a page that has one and next to nothing else is a gate."""
+# A page that has one of these widgets and next to nothing else is a gate.
+_WIDGETS = """
+recaptcha: google.com/recaptcha | recaptcha.net/recaptcha | g-recaptcha | gstatic.com/recaptcha
+hcaptcha: hcaptcha.com/ | h-captcha
+cloudflare: challenges.cloudflare.com/turnstile | cf-turnstile
+arkose: arkoselabs.com | funcaptcha | fc-token
+geetest: geetest
+friendly-captcha: frc-captcha | friendlycaptcha
+altcha: <altcha-widget | altcha.org
+mtcaptcha: mtcaptcha
+tencent: tencentcaptcha | captcha.qq.com
+yandex: smartcaptcha.yandexcloud | smart-captcha
+captcha-eu: captcha.eu/
+keycaptcha: keycaptcha
+lemin: leminnow.com
+"""
+
+
+def _read(table: str) -> tuple[Mark, ...]:
+    """The marks of a table; a line that is indented twice goes on with the one above."""
+    marks: list[Mark] = []
+    lines = table.replace("\n    ", " ").strip().splitlines()
+    for start, line in enumerate(lines):
+        if line.startswith(" "):
+            continue
+        vendor, name, most, where = line.split()
+        parts: dict[str, tuple[str, ...]] = {"every": (), "some": ()}
+        for detail in lines[start + 1 : start + 3]:
+            if not detail.startswith(" "):
+                break
+            word, _, rest = detail.strip().partition(" ")
+            parts[word] = tuple(mark.strip() for mark in rest.split("|"))
+        bare = where == "bare"
+        marks.append(
+            Mark(
+                name,
+                vendor,
+                parts["every"],
+                parts["some"],
+                None if most == "any" else int(most),
+                "source" if bare else where,
+                bare,
+            )
+        )
+    return tuple(marks)
+
+
+def _read_widgets(table: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    rows = (line.partition(":") for line in table.strip().splitlines())
+    return tuple((vendor, tuple(mark.strip() for mark in marks.split("|"))) for vendor, _, marks in rows)
+
+
+MARKS = _read(_TABLE)
+CAPTCHAS = _read_widgets(_WIDGETS)

@@ -34,23 +34,14 @@ _SAYS_GONE = re.compile(
     rf"(?<!\w)(?:{_NOT_FOUND})|^(?:error\s*)?(?:404|410)\b|\b(?:404|410)(?: error| page)?\s*$|\berror 40[4]\b"
     r"|\b404\s*[-–|:]|[-–|:]\s*404\b|^(?:gone|oops!?|page not available)$"
 )
-_MARKERS = (
-    re.compile(
-        r"<(?:body|html|main|div|section)\b[^<>]*\b(?:class|id)\s*=\s*[\"'][^\"'<>]*(?:\berror-?404\b|\btemplate-404\b|\bpage-404\b|"
-        r"\b404-page\b|\bcms-no-?route\b|\bpagenotfound\b|\bpage-not-found\b|\bpage--not-found\b|\bnot-found-page\b|\bproduct-not-found\b|"
-        r"\berror-page\b|\bis-404\b|\bhttp-404\b|\bpage_404\b)"
-    ),
-    re.compile(
-        r"<link\b[^<>]*\brel\s*=\s*[\"']?canonical\b[^<>]*\bhref\s*=\s*[\"'][^\"'<>]*/(?:404|not-found|page-not-found|error-?404)\b"
-    ),
-    re.compile(r"<meta\b[^<>]*prerender-status-code[^<>]*\b(?:404|410)\b"),
-    re.compile(
-        r"\"page\"\s*:\s*\"/(?:404|_error)\"|\"statuscode\"\s*:\s*(?:404|410)\b|\"pagetype\"\s*:\s*\"(?:404|not-?found|error)\""
-    ),
+_TAG = re.compile(r"<(body|html|main|section|div|link|meta)\b[^<>]*>")
+_ERROR_CLASS = re.compile(
+    r"\b(?:error-?404|template-404|page-404|404-page|page_404|is-404|http-404|cms-no-?route|pagenotfound|"
+    r"page-not-found|page--not-found|not-found-page|product-not-found)\b"
 )
-_NOINDEX = re.compile(
-    r"<meta\b[^<>]*\bname\s*=\s*[\"']?(?:robots|googlebot)\b[^<>]*\bnoindex\b|"
-    r"<meta\b[^<>]*\bnoindex\b[^<>]*\bname\s*=\s*[\"']?(?:robots|googlebot)\b"
+_ERROR_HREF = re.compile(r"\bhref\s*=\s*[\"']?[^\"'<> ]*/(?:404|not-found|page-not-found|error-?404)\b")
+_ERROR_STATE = re.compile(
+    r"\"page\"\s?:\s?\"/(?:404|_error)\"|\"statuscode\"\s?:\s?(?:404|410)\b|\"pagetype\"\s?:\s?\"(?:404|not-?found)\""
 )
 _HOME = re.compile(
     r"/?(?:[a-z]{2}(?:[-_][a-z]{2,4})?/?){0,2}(?:(?:index|home|default|start|startseite|accueil|inicio)(?:\.[a-z]{3,5})?/?)?",
@@ -111,11 +102,27 @@ def reason(page: PageFacts, url: str, final_url: str | None) -> str | None:
         return "soft-404-title"
     if any(_SAYS_GONE.search(heading) for heading in page.headings[:3] if len(heading) < 120):
         return "soft-404-heading"
-    if any(marker.search(page.low) for marker in _MARKERS):
+    tags = [(match.group(1), match.group()) for match in _TAG.finditer(page.markup)]
+    if any(_is_error_template(name, tag) for name, tag in tags) or _ERROR_STATE.search(page.low):
         return "error-template"
-    if _NOINDEX.search(page.markup):
+    if any(name == "meta" and _forbids_index(tag) for name, tag in tags):
         return "noindex"
     return None
+
+
+def _is_error_template(name: str, tag: str) -> bool:
+    """The shop system's own mark of its error page, on an element that spans the page or in the head."""
+    if name == "link":
+        return "canonical" in tag and _ERROR_HREF.search(tag) is not None
+    if name == "meta":
+        return "prerender-status-code" in tag and ("404" in tag or "410" in tag)
+    if name in ("section", "div"):
+        return "pagenotfound" in tag or "page-not-found" in tag or "template-404" in tag
+    return _ERROR_CLASS.search(tag) is not None
+
+
+def _forbids_index(tag: str) -> bool:
+    return "noindex" in tag and ("robots" in tag or "googlebot" in tag)
 
 
 class GoneStep(StrEnum):

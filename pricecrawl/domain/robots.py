@@ -36,7 +36,7 @@ _LOGIN = re.compile(
     r"account|accounts|konto|anmelden|connexion|inicio-?sesion|accedi)(?:$|[/._?-])",
     re.IGNORECASE,
 )
-_PASSWORD_FIELD = re.compile(rb"<input\b[^>]{0,400}\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
+_PASSWORD_FIELD = re.compile(rb"<input\b[^<>]*\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
 _TRANSIENT = frozenset({407, 408, 425, 429})
 
 
