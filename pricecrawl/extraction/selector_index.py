@@ -7,8 +7,10 @@ ways give the same elements in document order, which the tests hold on every pag
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import cast
 
 from cssselect import parser as css
@@ -17,53 +19,68 @@ from lxml import etree
 Node = etree._Element  # noqa: SLF001 lxml has no public name for its element type
 Test = Callable[[Node], bool]
 
-_with_class = etree.XPath("descendant-or-self::*[@class]")
-_with_id = etree.XPath("descendant-or-self::*[@id]")
-_with_attribute = etree.XPath("descendant-or-self::*[@*[name() = $name]]")
+Check = Callable[[str], bool]
+"""A condition on the value of one attribute."""
 
+_RARE_TAGS = frozenset({"h1", "html", "link", "meta", "script", "title"})
+"""Tags that are found faster than any attribute on them."""
 
-def _nodes(path: etree.XPath, tree: Node) -> list[Node]:
-    """Result of a path that selects elements."""
-    return cast("list[Node]", path(tree))
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*\Z")
 
 
 class Index:
-    """Elements of one tree by class, id, attribute and tag, each list in document order."""
+    """Elements of one tree by class, id, attribute and tag, always in document order.
+
+    Attributes are kept by distinct value: a page repeats few values very often, and a condition then
+    looks at each of them once.
+    """
 
     def __init__(self, tree: Node) -> None:
         self.tree = tree
-        self._classes: dict[str, list[Node]] | None = None
-        self._ids: dict[str, list[Node]] | None = None
-        self._attributes: dict[str, list[Node]] = {}
+        self._values: dict[str, dict[str, list[tuple[int, Node]]]] = {}
+        self._classes: dict[str, list[tuple[int, Node]]] | None = None
 
     def of_class(self, name: str) -> list[Node]:
         """Elements with the class."""
         if self._classes is None:
             self._classes = {}
-            for element in _nodes(_with_class, self.tree):
-                for token in set((element.get("class") or "").split()):
-                    self._classes.setdefault(token, []).append(element)
-        return self._classes.get(name, [])
+            for value, found in self._by_value("class").items():
+                for token in set(value.split()):
+                    self._classes.setdefault(token, []).extend(found)
+        return _in_order(self._classes.get(name, ()))
+
+    def of_attribute(self, name: str, check: Check | None = None) -> list[Node]:
+        """Elements that have the attribute, with a value that passes the check."""
+        values = self._by_value(name)
+        return _in_order(
+            [pair for value, found in values.items() if check is None or check(value) for pair in found]
+        )
 
     def of_id(self, name: str) -> list[Node]:
         """Elements with the id."""
-        if self._ids is None:
-            self._ids = {}
-            for element in _nodes(_with_id, self.tree):
-                self._ids.setdefault(element.get("id") or "", []).append(element)
-        return self._ids.get(name, [])
-
-    def of_attribute(self, name: str) -> list[Node]:
-        """Elements that have the attribute."""
-        found = self._attributes.get(name)
-        if found is None:
-            found = cast("list[Node]", _with_attribute(self.tree, name=name))
-            self._attributes[name] = found
-        return found
+        return [element for _, element in self._by_value("id").get(name, ())]
 
     def of_tag(self, name: str) -> list[Node]:
         """Elements with the tag."""
         return list(self.tree.iter(name))
+
+    def _by_value(self, name: str) -> dict[str, list[tuple[int, Node]]]:
+        values = self._values.get(name)
+        if values is None:
+            values = self._values[name] = {}
+            for place, element in enumerate(cast("list[Node]", _having(name)(self.tree, name=name))):
+                values.setdefault(element.get(name) or "", []).append((place, element))
+        return values
+
+
+@lru_cache(maxsize=512)
+def _having(name: str) -> etree.XPath:
+    condition = f"@{name}" if _PLAIN_NAME.match(name) else "@*[name() = $name]"
+    return etree.XPath(f"descendant-or-self::*[{condition}]")
+
+
+def _in_order(found: Sequence[tuple[int, Node]]) -> list[Node]:
+    return [element for _, element in sorted(found, key=lambda pair: pair[0])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +90,7 @@ class _Compound:
     key: str
     name: str
     tests: tuple[Test, ...]
+    check: Check | None = None
 
     def candidates(self, index: Index) -> Sequence[Node]:
         match self.key:
@@ -81,7 +99,7 @@ class _Compound:
             case "class":
                 return index.of_class(self.name)
             case "attribute":
-                return index.of_attribute(self.name)
+                return index.of_attribute(self.name, self.check)
             case _:
                 return index.of_tag(self.name)
 
@@ -158,6 +176,7 @@ def _compound(tree: css.Tree) -> _Compound | None:
     """Conditions on one element; None if one of them is not among the simple ones."""
     tests: list[Test] = []
     keys: list[tuple[int, str, str]] = []
+    checks: dict[str, Check] = {}
     while not isinstance(tree, css.Element):
         if isinstance(tree, css.Class):
             tests.append(_has_class(tree.class_name))
@@ -166,11 +185,12 @@ def _compound(tree: css.Tree) -> _Compound | None:
             tests.append(_has_id(tree.id))
             keys.append((0, "id", tree.id))
         elif isinstance(tree, css.Attrib):
-            test = _attribute(tree)
-            if test is None:
+            check, name = _attribute(tree), tree.attrib.lower()
+            if check is None:
                 return None
-            tests.append(test)
-            keys.append((2, "attribute", tree.attrib.lower()))
+            tests.append(_has_value(name, check))
+            keys.append((2, "attribute", name))
+            checks.setdefault(name, check)
         elif isinstance(tree, css.Negation):
             inner = _compound(tree.subselector)
             if inner is None:
@@ -184,11 +204,11 @@ def _compound(tree: css.Tree) -> _Compound | None:
     if tree.element and tree.element != "*":
         tag = tree.element.lower()
         tests.insert(0, lambda element: bool(element.tag == tag))
-        keys.append((3, "tag", tag))
+        keys.append((1 if tag in _RARE_TAGS else 3, "tag", tag))
     if not keys:
         return _Compound("", "", ())
     _, key, name = min(keys)
-    return _Compound(key, name, tuple(tests))
+    return _Compound(key, name, tuple(tests), checks.get(name) if key == "attribute" else None)
 
 
 def _has_class(name: str) -> Test:
@@ -199,29 +219,36 @@ def _has_id(name: str) -> Test:
     return lambda element: element.get("id") == name
 
 
-def _attribute(tree: css.Attrib) -> Test | None:
-    if tree.namespace:
-        return None
-    name = tree.attrib.lower()
-    value = tree.value.value if tree.value is not None else ""
-    if value is None:
+def _always(_value: str) -> bool:
+    return True
+
+
+def _has_value(name: str, check: Check) -> Test:
+    def test(element: Node) -> bool:
+        value = element.get(name)
+        return value is not None and check(value)
+
+    return test
+
+
+def _attribute(tree: css.Attrib) -> Check | None:
+    wanted = tree.value.value if tree.value is not None else ""
+    if tree.namespace or wanted is None:
         return None
     match tree.operator:
         case "exists":
-            return lambda element: element.get(name) is not None
+            return _always
         case "=":
-            return lambda element: element.get(name) == value
+            return lambda value: value == wanted
         case "~=":
-            return lambda element: bool(value) and value in (element.get(name) or "").split()
+            return lambda value: bool(wanted) and wanted in value.split()
         case "|=":
-            return lambda element: (
-                element.get(name) == value or (element.get(name) or "").startswith(value + "-")
-            )
+            return lambda value: value == wanted or value.startswith(wanted + "-")
         case "^=":
-            return lambda element: bool(value) and (element.get(name) or "").startswith(value)
+            return lambda value: bool(wanted) and value.startswith(wanted)
         case "$=":
-            return lambda element: bool(value) and (element.get(name) or "").endswith(value)
+            return lambda value: bool(wanted) and value.endswith(wanted)
         case "*=":
-            return lambda element: bool(value) and value in (element.get(name) or "")
+            return lambda value: bool(wanted) and wanted in value
         case _:
             return None
