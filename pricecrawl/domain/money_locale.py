@@ -140,7 +140,8 @@ def home_facts(country: str | None) -> LocaleFacts:
         return NOWHERE
     from babel.core import get_global
 
-    likely = get_global("likely_subtags").get(f"und_{country.upper()}")
+    # CLDR leaves the United States out: they are what an unknown language falls back to.
+    likely = "en_US" if country.upper() == "US" else get_global("likely_subtags").get(f"und_{country.upper()}")
     if not likely:
         return LocaleFacts(country=country.upper(), tender=tender_of(country))
     return facts(likely)

@@ -19,6 +19,7 @@ class Role(StrEnum):
     MEMBER = "member"
     UNIT = "unit"
     INSTALMENT = "instalment"
+    USUAL = "usual"
     BEFORE = "before"
     SAVING = "saving"
     SHIPPING = "shipping"
@@ -32,7 +33,8 @@ RANK = {
     Role.MEMBER: 2,
     Role.UNIT: 3,
     Role.INSTALMENT: 4,
-    Role.BEFORE: 5,
+    Role.USUAL: 5,
+    Role.BEFORE: 6,
 }
 """Which roles may be the price of a text, best first."""
 
@@ -53,20 +55,25 @@ _NOW = _words(
     "now|now only|sale price|sale|deal price|special price|special|offer price|our price|your price|promo price|"
     "today|jetzt|jetzt nur|nur|aktionspreis|angebotspreis|sonderpreis|neuer preis|maintenant|prix promo|prix soldé|"
     "ahora|precio oferta|oferta|adesso|prezzo scontato|ora|agora|por apenas|nu|voor|nu voor|actieprijs|nå|nyt|nyní|"
-    "akční cena|teraz|cena promocyjna|promocja|acum|most|akciós ár|сейчас|теперь|цена со скидкой|по акции|зараз|"
+    "akční cena|teraz|cena promocyjna|promocja|acum|akciós ár|сейчас|теперь|цена со скидкой|по акции|зараз|"
     "şimdi|indirimli fiyat|今だけ|現在|セール価格|特価|现价|促销价|特價|优惠价|할인가|판매가|الآن|בִמבצע|עכשיו|τώρα|erikoishinta|kampanjpris|"
     "tilbud|tilbudspris|reapris|rea"
 )
 _BEFORE = _words(
-    "was|were|before|previously|old price|old|regular price|reg|regular|original price|originally|orig|list price|list|"
-    "rrp|r.r.p|srp|msrp|m.s.r.p|retail price|retail|compare at|compare at price|instead of|typical price|usually|"
-    "full price|normal price|statt|bisher|vorher|früher|alter preis|uvp|uvp des herstellers|ursprünglich|streichpreis|"
+    "was|were|before|previously|old price|old|original price|originally|orig|list price|"
+    "rrp|r.r.p|srp|msrp|m.s.r.p|compare at|compare at price|instead of|typical price|usually|"
+    "full price|statt|bisher|vorher|früher|alter preis|uvp|uvp des herstellers|ursprünglich|streichpreis|"
     "listenpreis|niedrigster preis|avant|au lieu de|prix barré|prix conseillé|ancien prix|antes|precio anterior|pvpr|"
-    "prima|prezzo consigliato|prezzo precedente|anziché|anzichè|invece di|de|van|was voor|adviesprijs|tidligere|før|"
-    "førpris|tidigare|ord pris|ordinarie pris|ord|rek pris|norm|normaalihinta|ovh|původní cena|původně|před slevou|"
-    "dříve|pôvodná cena|pred zľavou|przed|cena regularna|najniższa cena|stara cena|preț vechi|prp|eredeti ár|régi ár|"
+    "prima|prezzo consigliato|prezzo precedente|anziché|anzichè|invece di|was voor|adviesprijs|tidligere|før|"
+    "førpris|tidigare|ord pris|ord|rek pris|norm|ovh|původní cena|původně|před slevou|"
+    "dříve|pôvodná cena|pred zľavou|przed|najniższa cena|stara cena|preț vechi|prp|eredeti ár|régi ár|"
     "было|раньше|старая цена|цена без скидки|була|стара ціна|eski fiyat|liste fiyatı|定価|通常価格|希望小売価格|原价|原價|市场价|"
     "建議售價|정가|정상가|원가|قبل|كان|السعر السابق|במקום|πριν|αρχική τιμή|π.λ.τ"
+)
+_USUAL = _words(
+    "regular price|reg|regular|retail price|retail|normal price|usual price|normalpreis|regulärer preis|prix habituel|prix normal|"
+    "precio habitual|precio normal|prezzo normale|preço normal|normale prijs|ordinarie pris|normalpris|normaalihinta|běžná cena|"
+    "bežná cena|cena regularna|preț normal|обычная цена|звичайна ціна|normal fiyat|通常価格|정상가"
 )
 _FROM = _words(
     "from|starting at|starts at|starting from|as low as|ab|schon ab|bereits ab|à partir de|a partir de|dès|desde|da|"
@@ -79,7 +86,7 @@ _SAVING = _words(
     "economize|poupe|je bespaart|korting|bespaar|voordeel|du sparar|säästä|säästät|ušetříte|sleva|ušetríte|zľava|"
     "oszczędzasz|zniżka|rabat|reducere|megtakarítás|kedvezmény|скидка|экономия|выгода|знижка|економія|indirim|"
     "割引|お得|节省|立减|優惠|할인|적립|وفر|خصم|הנחה|έκπτωση|cashback|cash back|coupon|gutschein|voucher|bonus|points|"
-    "deposit|pfand|consigne|statiegeld|pant"
+    "deposit|pfand|consigne|statiegeld|pant|dont|davon|of which|écotaxe|éco-participation"
 )
 _SHIPPING = _words(
     "shipping|free shipping|delivery|free delivery|postage|p&p|shipping on orders|orders over|orders above|orders of|"
@@ -96,9 +103,10 @@ _INSTALMENT = _words(
     "на месяц|taksit|分割|月々|分期|할부|قسط|أقساط|תשלומים|δόσεις"
 )
 _MEMBER = _words(
-    "member price|members|member|club price|clubcard|loyalty|loyalty price|with card|mit karte|mitglieder|mitgliedspreis|"
-    "adhérent|prix adhérent|socios|soci|prezzo soci|leden|ledenprijs|medlem|medlemspris|jäsenhinta|klub|klubowicz|"
-    "по карте|с картой|会员价|會員價|会員価格|회원가"
+    "member price|members price|members only|for members|club price|clubcard price|clubcard|loyalty price|with card|mit karte|"
+    "mitgliederpreis|mitgliedspreis|für mitglieder|prix adhérent|prix membre|precio socio|precio socios|prezzo soci|prezzo socio|ledenprijs|"
+    "medlemspris|jäsenhinta|klubová cena|cena klubowa|cena dla klubowiczów|по карте|с картой|цена по карте|会员价|會員價|会員価格|회원가|"
+    "سعر الأعضاء"
 )
 _UNIT = _words(
     "unit price|price per|per unit|per kg|per litre|per liter|grundpreis|prix au kilo|prix au litre|prezzo al kg|"
@@ -116,13 +124,14 @@ _COUNT = _words(
 )
 
 _LABEL = re.compile(
-    f"(?P<before>{_BEFORE})|(?P<from>{_FROM})|(?P<saving>{_SAVING})|(?P<shipping>{_SHIPPING})|"
+    f"(?P<before>{_BEFORE})|(?P<usual>{_USUAL})|(?P<from>{_FROM})|(?P<saving>{_SAVING})|(?P<shipping>{_SHIPPING})|"
     f"(?P<instalment>{_INSTALMENT})|(?P<member>{_MEMBER})|(?P<unit>{_UNIT})|(?P<now>{_NOW})|"
     f"(?P<code>{_CODE})|(?P<count>{_COUNT})",
     re.IGNORECASE,
 )
 _ROLE = {
     "before": Role.BEFORE,
+    "usual": Role.USUAL,
     "from": Role.FROM,
     "saving": Role.SAVING,
     "shipping": Role.SHIPPING,
@@ -151,8 +160,13 @@ _TIMES = re.compile(
     r"(?:\d|(?<![^\W\d_]))\s?(?:x|×|х|fois|veces|mal|rate|cuotas)\s*(?:of|de|da|à|von|a)?\W{0,4}$",
     re.IGNORECASE,
 )
+_PAIRS = tuple(
+    (re.compile(rf"(?<![^\W\d_]){old}\W{{0,3}}[^\W\d_]{{0,3}}[^\w]{{0,3}}$", re.IGNORECASE), re.compile(rf"(?<![^\W\d_]){new}(?![^\W\d_])", re.IGNORECASE))
+    for old, new in (("de", "por"), ("van", "voor"), ("da", "a"), ("de", "à"), ("z", "na"), ("с", "до"))
+)
+_QUANTITY = re.compile(r"(?<![\d.,])([2-9]|[12]\d)\s?(?:[^\W\d_]+\s)?(?:for|für|pour|por|voor|för|za|за|til)(?![^\W\d_])\W*(?:only|nur|seulement|solo)?\W*[^\W\d_]{0,3}\W{0,3}$", re.IGNORECASE)
 _AFTER_SAVING = re.compile(
-    r"^\W{0,3}(?:off|discount|rabatt|de remise|de réduction|de descuento|di sconto|korting|cashback|скидк|back)",
+    r"^\W{0,3}(?:off|discount|rabatt|de remise|de réduction|de descuento|di sconto|korting|cashback|скидк|back|pfand|deposit|statiegeld|consigne|d.éco|eco[- ]?(?:part|tax|fee))",
     re.IGNORECASE,
 )
 _AFTER_COUNT = re.compile(
@@ -165,7 +179,7 @@ _AFTER_COUNT = re.compile(
 _AFTER_MEASURE = re.compile(
     r"^\s?-?(?:(?:kg|g|mg|µg|lbs?|oz|ml|cl|dl|ltr|litres?|liters?|litros?|mm|cm|km|inch(?:es)?|in|ft|yd|kw|kwh|w|wh|mah|ah|v|hz|khz|mhz|ghz|kb|mb|"
     r"gb|tb|mp|px|dpi|rpm|bar|psi|db|lm|kcal|kj|tabs?|caps(?:ules)?|tablets?|kg|г|кг|мг|мл|л|литр\w*|см|мм|м|"
-    r"гр|克|公斤|千克|毫升|升|厘米|グラム|リットル|그램|كجم|جم|مل|لتر|ג|ק\"ג|מ\"ל)(?![^\W\d_])|[\"″”°])",
+    r"гр|克|公斤|千克|毫升|升|厘米|グラム|リットル|그램|كجم|جم|مل|لتر|ג|ק\"ג|מ\"ל)(?![^\W\d_])|[\"″”°](?!\s*,))",
 )
 _AFTER_LITRE = re.compile(r"^\s?L(?![^\W\d_])")
 _AFTER_INCL = re.compile(
@@ -219,6 +233,17 @@ def label_after(gap: str) -> Role | None:
     if _AFTER_FROM.match(gap):
         return Role.FROM
     return None
+
+
+def old_new_pair(before_old: str, before_new: str) -> bool:
+    """True for `De R$ 100 por R$ 80` and `van € 20 voor € 15`: the first is the old price, the second the new."""
+    return any(old.search(before_old) and new.search(before_new) for old, new in _PAIRS)
+
+
+def quantity_before(gap: str) -> int:
+    """How many units an amount buys: 3 for `3 for `, 1 where nothing is said."""
+    match = _QUANTITY.search(gap[-40:])
+    return int(match[1]) if match else 1
 
 
 def unit_before(gap: str) -> bool:

@@ -91,11 +91,9 @@ _FIRST_UNLESS_LOCAL = frozenset(
 )
 
 # Codes that are words: they count only where nothing else is money, or where the caller expects them.
-_WORD_CODES = frozenset(
-    ["ALL", "TRY", "TOP", "CUP", "GEL", "PEN", "MAD", "BOB", "MOP", "SOS", "BAM", "COP", "ARS", "ANG", "LAK", "CAD", "KID", "SEK", "SET", "PAB", "MUR", "DOP", "ERN", "MAX", "ADP", "BAD", "CUC"]
-)
+_WORD_CODES = frozenset("ALL TRY TOP CUP GEL PEN MAD BOB MOP SOS BAM".split())
 # Letters that are sizes, units and list marks as well: signs only where the place uses them.
-_LETTER_SIGNS = frozenset("DEFGKLMPQSdegklmpqs")
+_LETTER_SIGNS = frozenset("DEFGKLMPSdegklmps")
 
 
 @dataclass(frozen=True, slots=True)

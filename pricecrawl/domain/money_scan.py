@@ -1,0 +1,363 @@
+"""Finds the numbers of a text and gives each the sign, the cents and the range end that belong to it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import pairwise
+
+from pricecrawl.domain import money_roles as roles
+from pricecrawl.domain.market import Market
+from pricecrawl.domain.money_locale import NOWHERE, LocaleFacts, currency_marks, tender_of, written_decimals
+from pricecrawl.domain.money_numbers import NUMBER, Hints, read_number
+from pricecrawl.domain.money_roles import Role
+from pricecrawl.domain.money_signs import Sign, look_up, prefix_sign, resolve, suffix_sign
+
+MAX_NUMBERS = 60
+
+
+@dataclass(slots=True)
+class Found:
+    """One number of the text while it is being understood. `before` and `after` are the gaps around it."""
+
+    start: int
+    end: int
+    token: str
+    before: str = ""
+    after: str = ""
+    prefix: Sign | None = None
+    suffix: Sign | None = None
+    amount: Decimal | None = None
+    currency: str | None = None
+    role: Role = Role.PRICE
+    tax: str | None = None
+    bracketed: bool = False
+    whole: bool = False
+    quantity: int = 1
+    high: Found | None = None
+    taken: bool = False
+
+    @property
+    def sign(self) -> Sign | None:
+        """The sign that stands beside the number, on whichever side."""
+        return self.prefix or self.suffix
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the caller knows: the told currency and how it was told, the market, the locale, a sure decimal mark."""
+
+    hint: Sign | None = None
+    told: str | None = None
+    market: Market | None = None
+    context: LocaleFacts = NOWHERE
+    separator: str | None = None
+
+    @property
+    def anywhere(self) -> bool:
+        """True where nothing says which place or currency this is."""
+        return self.told is None and self.hint is None and self.market is None and self.context is NOWHERE
+
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """Currencies that the place suggests, surest first."""
+        country = self.market.country if self.market and self.market.country else self.context.country
+        codes = (self.told, self.market.currency if self.market else None, tender_of(country), self.context.tender)
+        return tuple(code for code in codes if code)
+
+
+def scan(text: str, known: Known) -> list[Found]:
+    """Every number of a folded text, in order, with sign, amount, currency and range end."""
+    found = _numbers(text, known.separator)
+    _gaps(text, found)
+    _signs(found, known)
+    for item in found:
+        _understand(item, known)
+    _cents(text, found, known)
+    _multiples(found, known)
+    _ranges(text, found, known)
+    return found
+
+
+def _numbers(text: str, separator: str | None) -> list[Found]:
+    pattern = NUMBER
+    if separator and separator not in ".,":
+        # A mark such as the currency sign itself stands between the whole and the fraction.
+        mark = re.escape(separator)
+        pattern = re.compile(rf"\d[\d.,' ]*(?:{mark}\ ?\d{{1,2}}(?!\d)|{mark}\d+)?")
+    found = []
+    for match in pattern.finditer(text):
+        found.append(Found(match.start(), match.end(), match[0]))
+        if len(found) >= MAX_NUMBERS:
+            break
+    return found
+
+
+def _gaps(text: str, found: list[Found]) -> None:
+    edge = 0
+    for item, following in zip(found, [*found[1:], None], strict=True):
+        item.before = text[edge : item.start]
+        item.after = text[item.end : following.start if following else len(text)]
+        edge = item.end
+
+
+def _signs(found: list[Found], known: Known) -> None:
+    """Gives each sign to its number; one that stands between two goes by the style of the whole text."""
+    if not found:
+        return
+    begins, ends = [], []
+    for item in found:
+        item.prefix, at = sign_before(item.before)
+        begins.append(at)
+        item.suffix, past = sign_after(item.after)
+        item.whole = bool(_WHOLE_MARK.match(item.after))
+        ends.append(past)
+    leads, trails = found[0].prefix is not None, found[-1].suffix is not None
+    for index, (left, right) in enumerate(pairwise(found)):
+        if left.suffix is None or right.prefix is None or begins[index + 1] >= ends[index]:
+            continue
+        gap = left.after
+        attached = not gap.startswith(" "), not gap.endswith(" ")
+        if leads != trails:
+            before = leads
+        elif attached[0] != attached[1]:
+            before = attached[1]
+        else:
+            before = left.prefix is not None
+        if before:
+            left.suffix = None
+        else:
+            right.prefix = None
+    for item in found:
+        if item.prefix is not None and not _usable(item.prefix, item, known):
+            item.prefix = None
+        if item.suffix is not None and not _usable(item.suffix, item, known):
+            item.suffix = None
+
+
+def _usable(sign: Sign, item: Found, known: Known) -> bool:
+    """A letter or a word that is also a sign counts where the place expects it, or where nothing speaks against it."""
+    if not sign.weak or any(code in known.expected for code in sign.codes):
+        return True
+    if not known.anywhere and not sign.code:
+        return False
+    shape = re.sub(r"\D", "", item.token)
+    if sign.code:
+        return shape != item.token and not roles.measure_after(item.after)
+    money = re.fullmatch(r"\d+|\d{1,3}(?:[., ']\d{3})+|.*[.,]\d\d", item.token)
+    return bool(money) and not (item.after[:1] == sign.text and sign.text.islower())
+
+
+def _understand(item: Found, known: Known) -> None:
+    sign = one_sign(item.prefix, item.suffix)
+    item.currency = resolve(sign, told=known.told, market=known.market, context=known.context)
+    if sign is not None and not sign.codes:
+        item.currency = None
+    elif sign is None and item.whole and item.currency is None:
+        item.currency = known.context.tender
+    item.amount = read_number(item.token, _hints(item.currency, known, signed=sign is not None))
+
+
+def _hints(currency: str | None, known: Known, *, signed: bool) -> Hints:
+    home = ("", "")
+    if known.hint is not None and known.hint.code and known.told and not signed:
+        home = currency_marks(known.told)
+    return Hints(
+        separator=known.separator,
+        decimal=known.context.decimal,
+        group=known.context.group,
+        home_decimal=home[0],
+        home_group=home[1],
+        digits=written_decimals(currency) if currency else None,
+    )
+
+
+def _cents(text: str, found: list[Found], known: Known) -> None:
+    """`35€ 99`, `$19 99`, `5 zł 99 gr`, `99¢`: the minor unit written apart."""
+    for item in found:
+        if item.taken or item.amount is None:
+            continue
+        minor = _MINOR.match(item.after)
+        if minor is None or not _is_minor(minor[0].strip(" ."), item, known):
+            continue
+        item.amount = item.amount.scaleb(-2)
+        item.suffix = Sign(minor[0].strip(), item.sign.codes if item.sign else known.expected[:1])
+        item.currency = item.currency or _minor_currency(minor[0].strip(" ."), known)
+        item.whole = True
+    for left, right in pairwise(found):
+        if left.amount is None or right.amount is None or left.taken or left.amount != int(left.amount):
+            continue
+        gap = text[left.end : right.start]
+        if right.whole and right.amount < 1 and left.sign is not None and right.before.strip(" ") == _bare(left):
+            _join(left, right, left.amount + right.amount)
+        elif re.fullmatch(r"\d\d", right.token) and _split_cents(gap, left, right):
+            _join(left, right, left.amount + right.amount.scaleb(-2))
+
+
+def _split_cents(gap: str, left: Found, right: Found) -> bool:
+    """Two digits after the sign, or after a blank where the sign leads, with nothing that claims them."""
+    if written_decimals(left.currency) != 2 or re.search(r"[.,]", left.token[-3:]):
+        return False
+    after = right.after.lstrip(" ")
+    if right.suffix is not None or after[:1] in tuple("%/-:'x×"):
+        return False
+    if roles.measure_after(right.after) or roles.count_after(right.after):
+        return False
+    if left.suffix is not None and left.prefix is None:
+        return gap.strip(" ") == _bare(left) and not gap.startswith("  ")
+    return left.prefix is not None and gap == " " and not after[:1].isalnum()
+
+
+def _bare(item: Found) -> str:
+    return item.suffix.text if item.suffix else ""
+
+
+def _join(left: Found, right: Found, amount: Decimal) -> None:
+    left.amount, left.after, left.end = amount, right.after, right.end
+    left.token = f"{left.token}.{right.token}"
+    right.taken = True
+
+
+def _is_minor(word: str, item: Found, known: Known) -> bool:
+    """Words such as `p`, `c` and `ct` are cents only where the place has them; `gr` only after zloty."""
+    plain = word.casefold()
+    if item.prefix is not None or not re.fullmatch(r"\d{1,4}(?:[.,]\d)?", item.token):
+        return False
+    if plain in _MINOR_OF:
+        return any(code in _MINOR_OF[plain] for code in known.expected) and not item.after.startswith("  ")
+    if plain == "gr":
+        return bool(re.search(r"z[łl]\W*$", item.before, re.IGNORECASE))
+    return True
+
+
+def _minor_currency(word: str, known: Known) -> str | None:
+    fixed = {"pence": "GBP", "коп": "RUB", "копеек": "RUB", "grosz": "PLN"}
+    return known.expected[0] if known.expected else fixed.get(word.casefold())
+
+
+def _multiples(found: list[Found], known: Known) -> None:
+    """`1.5万円`, `kr. 45k`, `3 тыс. руб.`: thousands and ten thousands, where a sign says that it is money."""
+    for item, following in zip(found, [*found[1:], None], strict=True):
+        match = _MULTIPLE.match(item.after)
+        if match is None or item.amount is None or item.taken:
+            continue
+        word = match[0].strip(" .")
+        factor = _FACTORS[word.casefold()]
+        rest = item.after[match.end() :]
+        if not rest.strip() and following is not None and factor == 10_000 and following.sign is not None:
+            if following.amount is not None and following.amount < factor:
+                _join(item, following, item.amount * factor + following.amount)
+                item.suffix, item.currency = following.suffix, following.currency
+            continue
+        suffix, _ = sign_after(rest)
+        if item.prefix is None and (suffix is None or suffix.weak):
+            continue
+        if item.prefix is None or suffix is not None:
+            item.suffix = suffix
+            _understand(item, known)
+        if item.amount is not None:
+            item.amount *= factor
+            item.after = rest
+
+
+def _ranges(text: str, found: list[Found], known: Known) -> None:
+    for low, high in pairwise(found):
+        if low.amount is None or high.amount is None or low.taken or high.taken:
+            continue
+        if not high.amount > low.amount > 0 or not _RANGE.fullmatch(text[low.end : high.start]):
+            continue
+        if "%" in text[high.end : high.end + 2] or "%" in text[low.end : high.start]:
+            continue
+        if not (low.sign or high.sign) and not re.search("[.,]", low.token):
+            continue
+        if low.sign is None and high.sign is not None:
+            low.suffix = high.sign
+            _understand(low, known)
+        elif high.sign is None:
+            high.currency = low.currency
+        low.high, high.taken = high, True
+
+
+_RANGE = re.compile(
+    r"[^\d\w%]{0,6}[^\d%+x×]{0,12}?(?:-|–|—|~|〜|～|(?<![^\W_])(?:to|bis|à|a|hasta|al|do|till|tot|until|и до|до|至|から|ila)(?![^\W_]))"
+    r"\s?[^\d\s%]{0,6}\s?",
+    re.IGNORECASE,
+)
+_TOKEN_BEFORE = re.compile(r"[^\s\d,;!?()\[\]|*+=<>%~]+$")
+_TOKEN_AFTER = re.compile(r"[^\s\d,;:!?()\[\]|*+=<>%~–—-][^\s\d,;:!?()\[\]|*+=<>%~–—-]*")
+_NO_CENTS = re.compile(r"[\s,.:*]{0,2}(?:[-–—]{1,2})?\s*")
+_WHOLE_MARK = re.compile(r"\s?[,.:]\s?[-–—]{1,2}(?!\d)|[-–—](?=\s|$)(?!\s*\S*\d)")
+_MINOR = re.compile(
+    r"\s?(?:¢|cents?|centimes?|centavos?|céntimos?|centesimi|cts?|c|pence|p|копе[ей]\w*|коп|groszy|grosze|grosz|gr|öre|øre|bani|kuruş|"
+    r"haléř\w*|fillér|sen|分)(?![^\W\d_])\.?"
+)
+_MINOR_OF = {
+    "p": {"GBP", "GIP", "FKP", "SHP"},
+    "c": {"AUD", "NZD", "ZAR", "EUR", "CAD", "USD", "SGD"},
+    "ct": {"EUR", "CHF"},
+    "cts": {"EUR", "CHF", "CAD"},
+    "sen": {"MYR", "IDR"},
+    "分": {"CNY"},
+}
+_FACTORS = {
+    "k": 1000, "тыс": 1000, "tys": 1000, "tis": 1000, "tsd": 1000, "mil": 1000, "千": 1000, "천": 1000, "万": 10_000, "萬": 10_000,
+    "만": 10_000, "lakh": 100_000, "m": 1_000_000, "mio": 1_000_000, "mln": 1_000_000, "млн": 1_000_000, "million": 1_000_000,
+    "millionen": 1_000_000, "crore": 10_000_000, "億": 100_000_000, "亿": 100_000_000, "억": 100_000_000,
+}  # fmt: skip
+_MULTIPLE = re.compile(
+    r"(?:[kK]|M)(?![^\W_])|\s?(?:[千천万萬만億亿억]|(?:тыс|tys|tis|tsd|mio|mln|млн|lakh|crore|million|millionen)(?![^\W\d_])\.?)",
+    re.IGNORECASE,
+)
+
+
+def sign_before(gap: str) -> tuple[Sign | None, int]:
+    """The sign that ends a gap, and where it begins."""
+    bare = gap.rstrip(" :-–—=(")
+    match = _TOKEN_BEFORE.search(bare[-24:])
+    if match is None:
+        return None, 0
+    token = match[0]
+    begin = len(bare) - len(token)
+    head = bare[:begin].rstrip(" ")
+    if len(token) <= 4:
+        second = _TOKEN_BEFORE.search(head[-12:])
+        joined = look_up(second[0] + token, after=False) if second is not None else None
+        if joined is not None and second is not None:
+            return joined, len(head) - len(second[0])
+    return look_up(token, after=False) or suffix_sign(token), begin
+
+
+def sign_after(gap: str) -> tuple[Sign | None, int]:
+    """The sign that begins a gap, and where it ends."""
+    skipped = _NO_CENTS.match(gap)
+    begin = skipped.end() if skipped else 0
+    match = _TOKEN_AFTER.match(gap, begin)
+    if match is None:
+        return None, 0
+    token = match[0][:24]
+    rest = gap[match.end() :].lstrip(" ")
+    second = _TOKEN_AFTER.match(rest) if len(token) <= 6 else None
+    if second is not None and len(second[0]) <= 8:
+        joined = look_up(token + second[0], after=True)
+        if joined is not None:
+            return joined, len(gap) - len(rest) + len(second[0])
+    sign = look_up(token, after=True) or prefix_sign(token)
+    return sign, begin + (len(sign.text) if sign else 0)
+
+
+def past_sign(item: Found) -> str:
+    """What follows a number and its own sign."""
+    return item.after[sign_after(item.after)[1] :] if item.suffix else item.after
+
+
+def one_sign(prefix: Sign | None, suffix: Sign | None) -> Sign | None:
+    """One sign out of one before and one after: what both can mean, else the code, else the first."""
+    if prefix is None or suffix is None:
+        return prefix or suffix
+    common = tuple(code for code in prefix.codes if code in suffix.codes)
+    if common:
+        return Sign(prefix.text, common, code=prefix.code or suffix.code)
+    if suffix.weak and not suffix.code:
+        return prefix
+    return suffix if suffix.code and not prefix.code else prefix
