@@ -99,6 +99,7 @@ class Catalog:
                 mistakes.append(Mistake(result.file, result.line, "slug", message, result.slug))
             else:
                 claims[result.slug] = f"{result.file}:{result.line}"
+        mistakes.sort(key=lambda mistake: (files.index(mistake.file), mistake.line))
         return cls(entries, tuple(mistakes), files)
 
     def __iter__(self) -> Iterator[Entry]:

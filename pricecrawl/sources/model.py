@@ -91,7 +91,8 @@ def rule(value: str) -> str:
     try:
         parse_rule(one_line(value))
     except RuleError as problem:
-        raise ValueError(f"bad selector rule {value!r}: {problem}") from None
+        place = f"at character {problem.position + 1}"
+        raise ValueError(f"the rule {value!r} is wrong {place}: {problem.problem}") from None
     return value
 
 

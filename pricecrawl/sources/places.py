@@ -66,6 +66,8 @@ class _Scanner:
         start = self.at
         self.at += 2 if is_array else 1
         parts = self.key()
+        if not parts:
+            return ()
         path: Path = ()
         for part in parts[:-1]:
             path = self.last((*path, part))
@@ -129,8 +131,8 @@ class _Scanner:
 
     def inside(self, path: Path, closer: str) -> None:
         index = 0
-        while self.skip(_BLANK) < len(self.text):
-            char = self.text[self.at]
+        while (start := self.skip(_BLANK)) < len(self.text):
+            char = self.text[start]
             if char == closer:
                 self.at += 1
                 return
@@ -140,5 +142,6 @@ class _Scanner:
                 self.note((*path, index))
                 self.value((*path, index))
                 index += 1
+                self.at += self.at == start
             else:
                 self.pair(path)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import IgnoreRequest, UsageError
+from scrapy.exceptions import UsageError
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 from scrapy.spidermiddlewares.httperror import HttpError
@@ -21,6 +21,7 @@ from pricecrawl.domain.market import Market
 from pricecrawl.domain.reasons import SkipReason
 from pricecrawl.domain.run import CoverageReason
 from pricecrawl.extraction.document import Document
+from pricecrawl.middlewares.verdicts import Forbidden, OffLimits, PageGone
 from pricecrawl.sources.model import Source
 from pricecrawl.spiders.seen import SeenIds
 
@@ -163,10 +164,15 @@ class PlatformSpider(Spider, Generic[S]):
                 self.skip(SkipReason.PAGE_GONE, request.url)
                 return
             self.coverage(CoverageReason.PARTIAL, detail=f"HTTP {status} at {request.url}")
-        elif isinstance(error, IgnoreRequest):
-            # Our own middlewares said no; a robots rule limits the walk, it does not break it.
+        elif isinstance(error, PageGone):
+            self.skip(SkipReason.PAGE_GONE, request.url)
+        elif isinstance(error, Forbidden):
+            # A robots rule limits the walk, it does not break it.
             self.skip(SkipReason.ROBOTS_PATH, request.url)
-            self.coverage(CoverageReason.SCOPED, detail=f"not allowed to read {request.url}")
+            self.coverage(CoverageReason.SCOPED, detail=f"robots.txt forbids {request.url}")
+        elif isinstance(error, OffLimits):
+            self.skip(SkipReason.OUT_OF_SCOPE, request.url)
+            self.coverage(CoverageReason.SCOPED, detail=f"{request.url} is on another host")
         else:
             self.coverage(CoverageReason.PARTIAL, detail=f"{type(error).__name__} at {request.url}")
 
