@@ -105,7 +105,7 @@ def classify(facts: ResponseFacts, *, credible_price: bool | None = None) -> Cla
     if (by_status := _by_status(status, headers, page)) is not None:
         return by_status
     if len(page.visible) <= SHORT_PAGE and any(
-        phrase in text for text in (page.title, *page.headings[:2]) for phrase in MAINTENANCE_PHRASES
+        phrase in text for text in (page.title, *page.headings[:1]) for phrase in MAINTENANCE_PHRASES
     ):
         return Classification(PageKind.UNAVAILABLE, False, None, "maintenance")
     reason = pagegone.reason(page, facts.url, facts.final_url)
@@ -215,8 +215,8 @@ _GATE_WORD = re.compile(
     r"access-?denied|waiting-?room|queue|px-?block)(?:$|[/._?-])"
 )
 _LOGIN_PATH = re.compile(
-    r"(?:^|[/._-])(?:log-?in|log-?on|sign-?in|sign-?on|signin|sso|oauth2?|authorize|authenticate|saml2?|"
-    r"anmelden|anmeldung|connexion|iniciar-?sesion|accedi|inloggen|zaloguj|password)(?:$|[/._?-])"
+    r"(?:^|[/._-])(?:log[-_]?in|log[-_]?on|sign[-_]?in|sign[-_]?on|sso|oauth2?|authorize|authenticate|saml2?|"
+    r"anmelden|anmeldung|connexion|iniciar[-_]?sesion|accedi|inloggen|zaloguj|password)(?:$|[/._?-])"
 )
 
 

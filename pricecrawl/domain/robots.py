@@ -32,8 +32,8 @@ from pricecrawl.domain.robots_match import (
 
 _TOKEN = re.compile(rb"[A-Za-z_-]*")
 _LOGIN = re.compile(
-    r"(?:^|[/._-])(?:log-?in|log-?on|sign-?in|sign-?on|signup|auth|oauth2?|authorize|sso|saml|session|"
-    r"account|accounts|konto|anmelden|connexion|inicio-?sesion|accedi)(?:$|[/._?-])",
+    r"(?:^|[/._-])(?:log[-_]?in|log[-_]?on|sign[-_]?in|sign[-_]?on|signup|auth|oauth2?|authorize|sso|saml|session|"
+    r"account|accounts|konto|anmelden|connexion|inicio[-_]?sesion|accedi)(?:$|[/._?-])",
     re.IGNORECASE,
 )
 _PASSWORD_FIELD = re.compile(rb"<input\b[^<>]*\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
