@@ -110,7 +110,7 @@ def readings_of_rule(value: bytes) -> tuple[Pattern, ...]:
     patterns = []
     for text in written:
         pattern = Pattern.of(text)
-        patterns += [pattern, pattern.decoded()]
+        patterns += [pattern, pattern.decoded()] if b"%" in text else [pattern]
     return tuple(dict.fromkeys(patterns))
 
 

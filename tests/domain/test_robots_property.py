@@ -26,7 +26,7 @@ def test_the_strict_reading_never_allows_what_the_standard_refuses() -> None:
         standard = file.rfc9309(agent, asked)
         refused += not standard.allowed
         assert standard.allowed or not file.strict(agent, asked).allowed, (number, body, agent, asked)
-    assert refused > examples(4_000, 100_000) // 10
+    assert refused > examples(4_000, 100_000) // 25
 
 
 def test_both_readings_agree_where_nothing_but_disallow_for_everybody_is_said() -> None:
@@ -59,7 +59,7 @@ def test_no_generated_file_raises_or_hangs() -> None:
     [
         b"User-agent: *\nDisallow: " + b"*a" * 8_000,
         b"User-agent: *\nDisallow: /" + b"a*" * 8_000 + b"$",
-        b"User-agent: *\n" + b"Disallow: /*a*b*c*d*e*f*g*h$\n" * 2_000,
+        b"User-agent: *\n" + b"Disallow: /*a*b*c*d*e*f*g*h$\n" * 1_000,
         b"User-agent: " + b"*a" * 8_000 + b"\nDisallow: /",
         b"Disallow" + b" \t" * 8_000,
         b":" * 100_000,
