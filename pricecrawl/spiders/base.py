@@ -158,23 +158,28 @@ class PlatformSpider(Spider, Generic[S]):
         """A request that gave no page: what it means for the coverage of the run."""
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy adds it
         error = failure.value
+        reason, detail = CoverageReason.PARTIAL, f"{type(error).__name__} at {request.url}"
         if isinstance(error, HttpError):
             status = error.response.status
+            detail = f"HTTP {status} at {request.url}"
             if status in _GONE and request.meta.get("product"):
                 self.skip(SkipReason.PAGE_GONE, request.url)
                 return
-            self.coverage(CoverageReason.PARTIAL, detail=f"HTTP {status} at {request.url}")
         elif isinstance(error, PageGone):
             self.skip(SkipReason.PAGE_GONE, request.url)
-        elif isinstance(error, Forbidden):
-            # A robots rule limits the walk, it does not break it.
-            self.skip(SkipReason.ROBOTS_PATH, request.url)
-            self.coverage(CoverageReason.SCOPED, detail=f"robots.txt forbids {request.url}")
+            return
         elif isinstance(error, OffLimits):
             self.skip(SkipReason.OUT_OF_SCOPE, request.url)
-            self.coverage(CoverageReason.SCOPED, detail=f"{request.url} is on another host")
+            reason, detail = CoverageReason.SCOPED, f"{request.url} is on another host"
+        elif isinstance(error, Forbidden):
+            # A robots rule limits the walk, it does not break it: what it hides is not missing.
+            self.skip(SkipReason.ROBOTS_PATH, request.url)
+            reason, detail = CoverageReason.SCOPED, f"robots.txt does not allow {request.url}"
+        walk = request.cb_kwargs.get("walk")
+        if isinstance(walk, Walk):
+            walk.end(reason, detail=detail)
         else:
-            self.coverage(CoverageReason.PARTIAL, detail=f"{type(error).__name__} at {request.url}")
+            self.coverage(reason, detail=detail)
 
     def callback_failed(self, failure: Failure, response: Response) -> None:
         """An exception in a callback loses a part of the page; Scrapy logs it."""
