@@ -12,7 +12,9 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Insert,
+    String,
     Table,
+    Text,
     Update,
     bindparam,
     cast,
@@ -23,6 +25,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.types import TypeEngine
 
 from pricecrawl.domain.events import Event, EventType
 
@@ -79,7 +82,10 @@ def _columns(table: Table, names: Sequence[str]) -> list[ColumnElement[Any]]:
     """Each named column as a set of rows from its array; equally long arrays go in step."""
     found: list[ColumnElement[Any]] = []
     for name in names:
-        kind = table.c[name].type
+        kind: TypeEngine[Any] = table.c[name].type
+        if isinstance(kind, String):
+            # A cast to VARCHAR(n) would cut what is too long; the column refuses it instead.
+            kind = Text()
         array: Any = postgresql.ARRAY(kind, dimensions=1)
         found.append(func.unnest(cast(bindparam(f"new_{name}", type_=array), array), type_=kind).label(name))
     return found
