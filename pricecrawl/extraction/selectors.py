@@ -268,8 +268,9 @@ def _compile_css(syntax: Syntax) -> tuple[tuple[FastSelector, ...] | None, etree
     except ExpressionError as error:
         name = re.search(r"pseudo-(?:class|element) ::?([\w-]+)", str(error))
         syntax.fail(str(error), max(syntax.base.find(f":{name.group(1)}"), 0) if name else 0)
-    except etree.XPathSyntaxError:
-        syntax.fail("this selector cannot be turned into a path")
+    except (etree.XPathSyntaxError, ValueError):
+        # An escape such as \\0 stands for a character that no page can hold.
+        syntax.fail("this selector cannot be turned into a path", max(syntax.base.find("\\"), 0))
     try:
         compiled(_PROBE)
     except etree.XPathError:
