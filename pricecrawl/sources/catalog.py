@@ -112,7 +112,8 @@ class Catalog:
             return self.entries[slug]
         own = [str(m) for m in self.mistakes if m.slug == slug]
         if own:
-            raise UsageProblem(f"The row of source {slug!r} has a mistake: " + "; ".join(own))
+            more = f"; and {len(own) - 2} more, see `pricecrawl sources check`" if len(own) > 2 else ""
+            raise UsageProblem(f"The row of source {slug!r} has mistakes: " + "; ".join(own[:2]) + more)
         raise UsageProblem(unknown("source", slug, self.entries))
 
 

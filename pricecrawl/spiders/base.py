@@ -76,13 +76,10 @@ class PlatformSpider(Spider, Generic[S]):
             raise UsageError(
                 f"{type(self).__name__} reads a platform; crawl one of its sources (see `scrapy list`)."
             )
-        # Scrapyd passes its job id as `_job`; anything else that is unknown is a mistake.
-        self.job: str | None = kwargs.pop("_job", None)
-        self.only_sku: str = kwargs.pop("only_sku", "")
-        self.only_url: str = kwargs.pop("only_url", "")
-        if kwargs:
-            unknown = ", ".join(sorted(kwargs))
-            raise UsageError(f"A source takes no argument {unknown}; there are: only_sku, only_url.")
+        self.check_arguments(kwargs)
+        self.job: str | None = kwargs.get("_job")
+        self.only_sku: str = kwargs.get("only_sku", "")
+        self.only_url: str = kwargs.get("only_url", "")
         super().__init__(name)
         self.market: Market = self.source.market
         self.seen = SeenIds()
@@ -109,6 +106,15 @@ class PlatformSpider(Spider, Generic[S]):
                 "allowed_domains": [host, *source.extra_hosts],
             },
         )
+
+    @classmethod
+    def check_arguments(cls, arguments: Iterable[str]) -> None:
+        """Refuse an argument that no spider knows; `_job` is what Scrapyd passes."""
+        unknown = sorted(set(arguments) - {"_job", "only_sku", "only_url"})
+        if unknown:
+            raise UsageError(
+                f"A source takes no argument {', '.join(unknown)}; there are: only_sku, only_url."
+            )
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:

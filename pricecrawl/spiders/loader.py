@@ -56,7 +56,7 @@ def load_catalog(config: Config | None = None) -> Catalog:
 class SourceSpiderLoader:
     """The SPIDER_LOADER_CLASS of this project: one spider per source row.
 
-    A row with a mistake is no spider, is reported once, and does not stop the others.
+    A row with a mistake is no spider and does not stop the others.
     """
 
     def __init__(self, settings: BaseSettings) -> None:
@@ -66,8 +66,12 @@ class SourceSpiderLoader:
             self.catalog = Catalog.load(Config.load(), models)
         except UsageProblem as problem:
             raise UnknownSource(str(problem)) from None
-        for mistake in self.catalog.mistakes:
-            logger.warning("row left out: %s", mistake)
+        left_out = sorted({mistake.slug or mistake.file.name for mistake in self.catalog.mistakes})
+        if left_out:
+            logger.warning(
+                "rows with mistakes are left out: %s; `pricecrawl sources check` shows them",
+                ", ".join(left_out),
+            )
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:

@@ -19,6 +19,7 @@ class Command(crawl.Command):
             raise UsageError("name one source (see `scrapy list`)")
         assert self.crawler_process is not None
         crawler = self.crawler_process.create_crawler(args[0])
+        crawler.spidercls.check_arguments(opts.spargs)  # type: ignore[attr-defined]  # our loader's
         self.crawler_process.crawl(crawler, **opts.spargs)
         self.crawler_process.start()
         bootstrap_failed = self.crawler_process.bootstrap_failed
