@@ -122,6 +122,10 @@ class FastSelector:
             if last.holds(element) and self._reaches(element, len(self.steps) - 1)
         ]
 
+    def selects(self, element: Node) -> bool:
+        """Whether one element matches; no index is needed."""
+        return self.steps[-1][1].holds(element) and self._reaches(element, len(self.steps) - 1)
+
     def _reaches(self, element: Node, step: int) -> bool:
         """Whether the steps before `step` match around `element`, which matches `step` itself."""
         if step == 0:

@@ -104,6 +104,13 @@ class Rule:
                 return filled[0] if filled else []
         return [owner for _, owner in self._nodes(page) if owner is not None]
 
+    def selects(self, element: Node) -> bool:
+        """Whether the base matches one element, without looking at the rest of the page.
+
+        Only for selectors simple enough for the index; False for every other rule.
+        """
+        return self._fast is not None and any(fast.selects(element) for fast in self._fast)
+
     def matches(self, page: Page, limit: int = MAX_MATCHES) -> list[Match]:
         """Up to `limit` values in document order; empty values and failed assertions are left out.
 
