@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from functools import lru_cache
+from itertools import pairwise
 
 from pricecrawl.domain import money_roles as roles
 from pricecrawl.domain.candidate import PriceUnit, RawPrice
@@ -88,29 +90,40 @@ def read_price(
     """
     if not text or not isinstance(text, str):
         return NOTHING
-    folded = fold(text[:MAX_TEXT])
-    if not any("0" <= c <= "9" for c in folded) and not roles.is_free(folded):
+    return _read(text[:MAX_TEXT], locale, currency, decimal_separator, market)
+
+
+@lru_cache(maxsize=4096)
+def _read(
+    text: str, locale: str | None, currency: str | None, separator: str | None, market: Market | None
+) -> PriceReading:
+    """The reading itself; kept, because a page and its checks ask for the same few texts again and again."""
+    folded = fold(text)
+    free = not _DIGIT.search(folded)
+    if free and not roles.is_free(folded):
         return NOTHING
     context = context_of(locale, market)
     hint = sign_in(currency)
     told = resolve(hint, told=None, market=market, context=context)
-    known = Known(hint, told, market, context, decimal_separator or None)
-    if roles.is_free(folded):
-        return PriceReading(Decimal(0), told, text=text[:MAX_TEXT])
+    if free:
+        return PriceReading(Decimal(0), told, text=text)
+    known = Known(hint, told, market, context, separator or None)
     found = scan(folded, known)
     _give_roles(folded, found, known)
     return _choose(found, known)
 
 
 def _give_roles(text: str, found: list[Found], known: Known) -> None:
-    dates = [match.span() for match in _DATE.finditer(text)]
+    dates = [match.span() for match in _DATE.finditer(text)] if len(found) > 1 else []
     depth = 0
     for item in found:
         depth = max(0, depth + item.before.count("(") - item.before.count(")"))
         item.bracketed = depth > 0
         item.role = _role(item, dates, known)
-    pairs = zip(found, found[1:], strict=False)
-    for old, new in pairs:
+    for old, new in pairwise(found):
+        count = re.fullmatch(r"[2-9]|[12]\d", old.token)
+        if count and old.sign is None and roles.is_multibuy(new.before):
+            new.quantity = int(old.token)
         if roles.old_new_pair(old.before, new.before) and new.role in RANK and old.role in RANK:
             old.role, new.role = Role.BEFORE, Role.NOW
 
@@ -125,7 +138,6 @@ def _role(item: Found, dates: list[tuple[int, int]], known: Known) -> Role:
         return Role.SAVING
     if unsure and (_is_noise(item) or _is_date(item, dates, known)):
         return Role.NOT_MONEY
-    item.quantity = roles.quantity_before(item.before)
     label = roles.label_before(item.before)
     if label is Role.NOT_MONEY:
         label = Role.NOT_MONEY if item.sign is None else None
@@ -194,7 +206,12 @@ def _choose(found: list[Found], known: Known) -> PriceReading:
     if best.high is not None:
         low, high = amount, best.high.amount
     role = Role.PRICE if best.role is Role.USUAL else best.role
-    blind = high is not None and known.anywhere and best.currency is None and not re.search(r"\w", best.before[:-1])
+    blind = (
+        high is not None
+        and known.anywhere
+        and best.currency is None
+        and not re.search(r"\w", best.before[:-1])
+    )
     return PriceReading(
         amount=None if blind else _payable(best, amount, known),
         currency=None if blind else best.currency,
@@ -216,7 +233,13 @@ def _preference(item: Found) -> tuple[int, bool, bool, bool, int]:
 
 def _amount(item: Found) -> Amount:
     return Amount(
-        item.amount or Decimal(0), item.currency, item.role, item.sign is not None, item.token, item.tax, item.quantity
+        item.amount or Decimal(0),
+        item.currency,
+        item.role,
+        item.sign is not None,
+        item.token,
+        item.tax,
+        item.quantity,
     )
 
 
@@ -229,6 +252,7 @@ def _payable(item: Found, amount: Decimal, known: Known) -> Decimal:
     return amount
 
 
+_DIGIT = re.compile(r"[0-9]")
 _DATE = re.compile(
     r"(?<!\d)(?:(?:0?[1-9]|[12]\d|3[01])([./-])(?:0?[1-9]|1[0-2])\1(?:19|20)?\d\d|(?:19|20)\d\d([./-])(?:0?[1-9]|1[0-2])\2"
     r"(?:0?[1-9]|[12]\d|3[01])|[01]?\d:[0-5]\d|2[0-3]:[0-5]\d)(?!\d)"

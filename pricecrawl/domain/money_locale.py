@@ -19,7 +19,28 @@ _BIDI |= dict.fromkeys(range(0x202A, 0x202F))
 
 # ISO 4217 minor units that are not two. CLDR's own digits differ on purpose: they say what people write.
 _ISO_MINOR = (
-    dict.fromkeys(["BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "UYI", "VND", "VUV", "XAF", "XOF", "XPF"], 0)
+    dict.fromkeys(
+        [
+            "BIF",
+            "CLP",
+            "DJF",
+            "GNF",
+            "ISK",
+            "JPY",
+            "KMF",
+            "KRW",
+            "PYG",
+            "RWF",
+            "UGX",
+            "UYI",
+            "VND",
+            "VUV",
+            "XAF",
+            "XOF",
+            "XPF",
+        ],
+        0,
+    )
     | dict.fromkeys(["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"], 3)
     | {"CLF": 4, "UYW": 4}
 )
@@ -110,12 +131,14 @@ def facts(locale: str | None) -> LocaleFacts:
     signs: dict[str, list[str]] = {}
     for code, sign in data["currency_symbols"].items():
         key = sign_key(str(sign))
-        if key and key != code and code != "XXX":
+        if key and code not in (key, "XXX"):
             signs.setdefault(key, []).append(code)
     names: dict[str, str] = {}
     for code, plurals in data["currency_names_plural"].items():
         for name in plurals.values():
-            names.setdefault(str(name).casefold(), code)
+            names.setdefault(strip_marks(str(name)).casefold(), code)
+    for code, name in data["currency_names"].items():
+        names.setdefault(strip_marks(str(name)).casefold(), code)
     months = {
         str(name).casefold()
         for width in ("wide", "abbreviated")
@@ -141,7 +164,9 @@ def home_facts(country: str | None) -> LocaleFacts:
     from babel.core import get_global
 
     # CLDR leaves the United States out: they are what an unknown language falls back to.
-    likely = "en_US" if country.upper() == "US" else get_global("likely_subtags").get(f"und_{country.upper()}")
+    likely = (
+        "en_US" if country.upper() == "US" else get_global("likely_subtags").get(f"und_{country.upper()}")
+    )
     if not likely:
         return LocaleFacts(country=country.upper(), tender=tender_of(country))
     return facts(likely)
@@ -183,7 +208,8 @@ def _load(language: str, script: str | None, country: str | None) -> Any:
         language,
     ]
     found = next((name for name in names if localedata.exists(name)), None)
-    return None if found is None else localedata.LocaleDataDict(localedata.load(found))
+    data: Any = localedata.load(found) if found else None
+    return None if data is None else localedata.LocaleDataDict(data)
 
 
 def _marks(data: Any) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from itertools import pairwise
 
 from pricecrawl.domain import money_roles as roles
@@ -63,7 +64,12 @@ class Known:
     def expected(self) -> tuple[str, ...]:
         """Currencies that the place suggests, surest first."""
         country = self.market.country if self.market and self.market.country else self.context.country
-        codes = (self.told, self.market.currency if self.market else None, tender_of(country), self.context.tender)
+        codes = (
+            self.told,
+            self.market.currency if self.market else None,
+            tender_of(country),
+            self.context.tender,
+        )
         return tuple(code for code in codes if code)
 
 
@@ -108,9 +114,10 @@ def _signs(found: list[Found], known: Known) -> None:
         return
     begins, ends = [], []
     for item in found:
-        item.prefix, at = sign_before(item.before)
+        item.prefix, at = sign_before(item.before[-40:])
+        at += max(0, len(item.before) - 40)
         begins.append(at)
-        item.suffix, past = sign_after(item.after)
+        item.suffix, past = sign_after(item.after[:40])
         item.whole = bool(_WHOLE_MARK.match(item.after))
         ends.append(past)
     leads, trails = found[0].prefix is not None, found[-1].suffix is not None
@@ -150,6 +157,9 @@ def _usable(sign: Sign, item: Found, known: Known) -> bool:
 
 
 def _understand(item: Found, known: Known) -> None:
+    named = _named(item.after, known.context)
+    if named is not None:
+        item.suffix = named
     sign = one_sign(item.prefix, item.suffix)
     item.currency = resolve(sign, told=known.told, market=known.market, context=known.context)
     if sign is not None and not sign.codes:
@@ -157,6 +167,19 @@ def _understand(item: Found, known: Known) -> None:
     elif sign is None and item.whole and item.currency is None:
         item.currency = known.context.tender
     item.amount = read_number(item.token, _hints(item.currency, known, signed=sign is not None))
+
+
+def _named(gap: str, context: LocaleFacts) -> Sign | None:
+    """A currency spelled out after a number in the locale's own words: `dollars jamaïcains` is no dollar sign."""
+    words = gap[:60].strip().casefold().split(" ")
+    if not context.names or not words[0] or not words[0][:1].isalpha():
+        return None
+    for count in range(min(len(words), 6), 0, -1):
+        name = " ".join(words[:count])
+        code = context.names.get(name) or context.names.get(name.rstrip(".,;:!)*"))
+        if code is not None and len(name) > 2:
+            return Sign(gap.strip()[: len(name)], (code,), code=True)
+    return None
 
 
 def _hints(currency: str | None, known: Known, *, signed: bool) -> Hints:
@@ -189,7 +212,12 @@ def _cents(text: str, found: list[Found], known: Known) -> None:
         if left.amount is None or right.amount is None or left.taken or left.amount != int(left.amount):
             continue
         gap = text[left.end : right.start]
-        if right.whole and right.amount < 1 and left.sign is not None and right.before.strip(" ") == _bare(left):
+        if (
+            right.whole
+            and right.amount < 1
+            and left.sign is not None
+            and right.before.strip(" ") == _bare(left)
+        ):
             _join(left, right, left.amount + right.amount)
         elif re.fullmatch(r"\d\d", right.token) and _split_cents(gap, left, right):
             _join(left, right, left.amount + right.amount.scaleb(-2))
@@ -250,7 +278,7 @@ def _multiples(found: list[Found], known: Known) -> None:
                 _join(item, following, item.amount * factor + following.amount)
                 item.suffix, item.currency = following.suffix, following.currency
             continue
-        suffix, _ = sign_after(rest)
+        suffix, _ = sign_after(rest[:40])
         if item.prefix is None and (suffix is None or suffix.weak):
             continue
         if item.prefix is None or suffix is not None:
@@ -311,6 +339,7 @@ _MULTIPLE = re.compile(
 )
 
 
+@lru_cache(maxsize=4096)
 def sign_before(gap: str) -> tuple[Sign | None, int]:
     """The sign that ends a gap, and where it begins."""
     bare = gap.rstrip(" :-–—=(")
@@ -328,6 +357,7 @@ def sign_before(gap: str) -> tuple[Sign | None, int]:
     return look_up(token, after=False) or suffix_sign(token), begin
 
 
+@lru_cache(maxsize=4096)
 def sign_after(gap: str) -> tuple[Sign | None, int]:
     """The sign that begins a gap, and where it ends."""
     skipped = _NO_CENTS.match(gap)
@@ -348,7 +378,7 @@ def sign_after(gap: str) -> tuple[Sign | None, int]:
 
 def past_sign(item: Found) -> str:
     """What follows a number and its own sign."""
-    return item.after[sign_after(item.after)[1] :] if item.suffix else item.after
+    return item.after[sign_after(item.after[:40])[1] :] if item.suffix else item.after
 
 
 def one_sign(prefix: Sign | None, suffix: Sign | None) -> Sign | None:

@@ -154,16 +154,20 @@ def look_up(token: str, *, after: bool) -> Sign | None:
     return None
 
 
+_key = lru_cache(maxsize=4096)(sign_key)
+
+
 def resolve(
     sign: Sign | None, *, told: str | None, market: Market | None, context: LocaleFacts
 ) -> str | None:
     """The one currency a sign stands for here, or None where nothing settles it."""
     if sign is None:
         return told or (market.currency if market else None)
+    key = _key(sign.text)
     if len(sign.codes) == 1 and not sign.weak:
-        local = context.signs.get(sign_key(sign.text))
+        local = context.signs.get(key)
         return sign.codes[0] if not local or sign.code or sign.codes[0] in local else local[0]
-    local = context.signs.get(sign_key(sign.text), ())
+    local = context.signs.get(key, ())
     possible = sign.codes + tuple(code for code in local if code not in sign.codes)
     country = market.country if market and market.country else context.country
     for code in (told, market.currency if market else None, tender_of(country), context.tender):
@@ -174,7 +178,7 @@ def resolve(
     root = ROOT_SIGNS.get(sign.text)
     if root:
         return root
-    if sign_key(sign.text) in _FIRST_UNLESS_LOCAL or sign_key(sign.text).casefold() in _FIRST_UNLESS_LOCAL:
+    if key in _FIRST_UNLESS_LOCAL or key.casefold() in _FIRST_UNLESS_LOCAL:
         return sign.codes[0]
     return sign.codes[0] if len(sign.codes) == 1 and sign.text not in _LETTER_SIGNS else None
 

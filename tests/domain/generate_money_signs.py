@@ -7,6 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from babel import localedata
+from babel.core import get_global
 
 TARGET = Path(__file__).resolve().parents[2] / "pricecrawl" / "domain" / "money_cldr.py"
 
@@ -29,7 +30,7 @@ def tidy(sign: str) -> str:
 
 
 def is_code(sign: str) -> bool:
-    return len(sign) == 3 and sign.isascii() and sign.isalpha() and sign.isupper()
+    return sign in get_global("all_currencies")
 
 
 def tables() -> tuple[dict[str, str], dict[str, str]]:
