@@ -378,7 +378,7 @@ def _is_wall(page: PageFacts) -> bool:
         return False
     headline = (page.title, *page.headings[:1])
     return any(phrase in text for text in headline for phrase in LOGIN_PHRASES) or (
-        bare and any(phrase in page.visible for phrase in LOGIN_PHRASES)
+        bare and not page.app_root and any(phrase in page.visible for phrase in LOGIN_PHRASES)
     )
 
 

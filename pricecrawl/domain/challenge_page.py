@@ -22,7 +22,7 @@ _TEXT_CODEC = re.compile(
 )
 """Encodings of web pages; a declared name outside of these never reaches the codec registry."""
 _LONG_REFERENCE = re.compile(r"&#(?:[0-9]{8,}|x[0-9a-f]{8,});?")
-_HIDDEN = re.compile(r"<(script|style|noscript|template|svg|title)\b|<!--")
+_HIDDEN = re.compile(r"<(script|style|noscript|template|svg|title|dialog)\b|<!--")
 _TAG = re.compile(r"<[^<>]*>")
 _TITLE = re.compile(r"<title\b[^<>]*>([^<]{0,500})")
 _HEADING = re.compile(r"<h[12]\b[^<>]*>")
@@ -84,7 +84,7 @@ _BUY = (
 _AMOUNT = re.compile(
     r"(?:[$€£¥₹₽₺₴₩₪]|\b(?:usd|eur|gbp|chf|pln|sek|nok|dkk|czk|huf|ron|try|sar|aed|egp|inr|jpy|krw|brl|mxn|aud|cad|zł|kč|kr|руб|"
     r"грн|lei|ft|r\$|rs|s\$|ر\.س|tl)\b\.?)\s{0,2}[0-9][0-9.,'’\s]{0,12}|"
-    r"[0-9][0-9.,'’]{0,12}\s{0,2}(?:[$€£¥₹₽₺₴₩₪円元원]|(?:usd|eur|gbp|chf|pln|sek|nok|dkk|czk|huf|ron|sar|aed|zł|kč|kr|руб|грн|lei|ft|ر\.س|ريال|tl)\b)"
+    r"(?<![0-9.,'’])[0-9][0-9.,'’]{0,12}\s{0,2}(?:[$€£¥₹₽₺₴₩₪円元원]|(?:usd|eur|gbp|chf|pln|sek|nok|dkk|czk|huf|ron|sar|aed|zł|kč|kr|руб|грн|lei|ft|ر\.س|ريال|tl)\b)"
 )
 _APP_ROOT = re.compile(
     r"<(?:div|main|section|body)\b[^<>]*\bid\s*=\s*[\"']?(?:root|app|__next|__nuxt|application|react-root|gatsby|"

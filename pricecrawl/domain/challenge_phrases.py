@@ -77,10 +77,11 @@ LOGIN_PHRASES = _table(
 MAINTENANCE_PHRASES = _table(
     """
     under maintenance | down for maintenance | scheduled maintenance | maintenance mode | be right back |
-    we'll be back | we’ll be back | we will be back | back soon | temporarily unavailable | temporarily closed |
+    we'll be back | we’ll be back | we will be back | site is temporarily unavailable | temporarily closed |
     temporarily offline | service unavailable | bad gateway | gateway timeout | internal server error |
     wartungsarbeiten | wartungsmodus | en maintenance | en mantenimiento | in manutenzione | em manutenção |
-    in onderhoud | przerwa techniczna | technische störung | технические работы | メンテナンス | 维护中 | 점검 중
+    in onderhoud | przerwa techniczna | technische störung | технические работы | メンテナンス | 维护中 |
+    점검 중
     """
 )
 """Said by a shop that is closed for everybody for a while: an outage, not a refusal."""

@@ -1,0 +1,301 @@
+# ruff: noqa: E501  (one gate a line: a table of pages is read by its columns)
+"""A gate, an outage, a page that is gone, or the page: told by what the response is."""
+
+from __future__ import annotations
+
+import pytest
+
+from pricecrawl.domain.challenge import Classification, PageKind, ResponseFacts, classify
+
+URL = "https://shop.example/p/1"
+PROSE = "This kettle boils a litre of water in under two minutes and keeps quiet while it does so. " * 12
+
+
+def _page(
+    body: str,
+    status: int | None = 200,
+    headers: dict[str, str] | None = None,
+    *,
+    url: str = URL,
+    final_url: str | None = None,
+    rendered: bool = False,
+) -> Classification:
+    return classify(ResponseFacts(status, headers or {}, body.encode(), url, final_url, rendered))
+
+
+def _html(body: str, title: str = "shop.example", head: str = "") -> str:
+    return f"<!doctype html><html><head><title>{title}</title>{head}</head><body>{body}</body></html>"
+
+
+GATES = {
+    "cloudflare-2016": ("cloudflare", 503, _html('<form id="challenge-form" action="/cdn-cgi/l/chk_jschl"><input name="jschl_vc"></form>', "Wait")),
+    "cloudflare-2020": ("cloudflare", 403, _html('<form class="challenge-form" action="/?__cf_chl_captcha_tk__=ab"></form>')),
+    "cloudflare-2024": ("cloudflare", 403, _html("<h2>One moment</h2><script>(function(){window._cf_chl_opt={cType:'managed'}})()</script>")),
+    "cloudflare-orchestrate": ("cloudflare", 503, _html("<script src='/cdn-cgi/challenge-platform/h/g/orchestrate/chl_page/v1?ray=8'></script>")),
+    "cloudflare-blocked": ("cloudflare", 403, _html("<h1>Sorry, you have been blocked</h1><p>You are unable to access shop.example</p><p>Cloudflare Ray ID: 8</p>")),
+    "cloudflare-1020": ("cloudflare", 403, _html("<h1>Error 1020</h1><h2>Access denied</h2><p>Performance and security by Cloudflare</p>")),
+    "cloudflare-country": ("cloudflare", 403, _html("<h1>Error 1009</h1><p>The owner of this website has banned the country you are in.</p>"
+                                                    "<p>Cloudflare Ray ID 7</p>")),
+    "cloudflare-queue": ("cloudflare", 200, _html("<h1>You are in line</h1><p>Waiting Room powered by Cloudflare</p>")),
+    "akamai-denied": ("akamai", 403, _html("<h1>Access Denied</h1>You don't have permission to access this page.<p>Reference #18.2f.1.a</p>")),
+    "akamai-escaped": ("akamai", None, _html("<h1>Access Denied</h1>You don&#39;t have permission to access it.<p>Reference&#32;&#35;18.2f</p>")),
+    "akamai-crypto": ("akamai", 200, _html('<div id="sec-if-cpt-container"></div><script src="/_sec/cp_challenge/ak.js"></script>')),
+    "akamai-refresh": ("akamai", 200, _html("", head='<meta http-equiv="refresh" content="5; URL=/p/1?bm-verify=AAQ">')),
+    "akamai-sensor": ("akamai", 200, _html('<script>bmak.sensor_data="x"</script>')),
+    "datadome-js": ("datadome", 403, _html("<p id=cmsg>Please wait</p><script>var dd={'host':'geo.captcha-delivery.com'}</script>")),
+    "datadome-frame": ("datadome", 200, _html('<iframe src="https://geo.captcha-delivery.com/captcha/?initialCid=A"></iframe>')),
+    "imperva-frame": ("imperva", 200, _html('<iframe src="/_Incapsula_Resource?CWUDNSAI=9">Request unsuccessful.</iframe>')),
+    "imperva-script": ("imperva", 200, '<html><head><meta name="robots" content="noindex"></head><script src="/_Incapsula_Resource?SWJIYLWA=5"></script></html>'),
+    "distil": ("imperva", 200, _html("<h1>Pardon Our Interruption...</h1><p>As you were browsing something made us think you were a bot.</p>")),
+    "perimeterx": ("perimeterx", 403, _html('<h1>Before we continue</h1><div id="px-captcha"></div>', "Access to this page has been denied")),
+    "perimeterx-hold": ("perimeterx", 200, _html("<div id='px-captcha-wrapper'></div><p>Press &amp; Hold to confirm you are a human</p>")),
+    "kasada": ("kasada", 429, "<html><head></head><body><script>window.KPSDK={};KPSDK.now=1</script><script src='/x/ips.js?y'></script></body></html>"),
+    "f5-asm": ("f5", 200, "<html><body>The requested URL was rejected. Please consult with your administrator. Your support ID is: 12</body></html>"),
+    "f5-script": ("f5", 200, _html('<script>window["bobcmn"]="1"</script><noscript>Please enable JavaScript to view the page content.</noscript>')),
+    "f5-shape": ("f5", 200, _html('<script>var istlWasHere=1</script><script src="/a.js?seed=AA"></script>')),
+    "sucuri-cookie": ("sucuri", 200, "<html><title>You are being redirected...</title><script>var s={};sucuri_cloudproxy_js=''</script></html>"),
+    "sucuri-block": ("sucuri", 403, _html("<h1>Access Denied - Sucuri Website Firewall</h1><p>Block ID: BNP005</p>")),
+    "aws-waf": ("aws-waf", 202, _html('<div id="challenge-container"></div><script>window.gokuProps={"key":"A"}</script>')),
+    "aws-waf-captcha": ("aws-waf", 405, _html("<script>CaptchaScript.renderCaptcha(document.body)</script>", "Human Verification")),
+    "cloudfront": ("cloudfront", 403, _html("<h1>403 ERROR</h1><h2>The request could not be satisfied.</h2><pre>Generated by cloudfront (CloudFront)</pre>")),
+    "amazon": ("amazon", 200, _html("<h4>Enter the characters you see below</h4><form action='/errors/validateCaptcha'></form>")),
+    "anubis": ("anubis", 200, _html('<h1>Making sure</h1><script id="anubis_challenge" type="application/json">{}</script>')),
+    "queue-it": ("queue-it", 200, _html("<h1>You are now in line</h1><p>Powered by Queue-it</p>")),
+    "google-sorry": ("google", 429, _html("<p>Our systems have detected unusual traffic from your computer network.</p>")),
+    "google-consent": ("google", 200, _html('<form action="https://consent.google.de/save"><button>OK</button></form>')),
+    "vercel": ("vercel", 429, _html("<p>We're verifying your browser</p>", "Vercel Security Checkpoint")),
+    "fastly": ("fastly", 200, _html('<script src="/_fs-ch-1T1wmsGaOgGaSxcX/script.js"></script>', "Client Challenge")),
+    "ddos-guard": ("ddos-guard", 403, _html("<h1>Checking your browser</h1>", "DDOS-GUARD")),
+    "siteground": ("siteground", 202, '<html><head><meta http-equiv="refresh" content="0;/.well-known/sgcaptcha/?r=%2F"></head></html>'),
+    "imunify": ("imunify360", 200, _html("<script>var wsidchk=1</script>", "One moment, please...")),
+    "wordfence": ("wordfence", 503, _html("<h1>Your access to this site has been limited</h1><p>Generated by Wordfence</p>")),
+    "alibaba": ("alibaba", 200, _html("<script>var url='/_____tmd_____/punish?x5secdata=1'</script>")),
+    "radware": ("radware", 200, _html("<h1>We apologize</h1><p>Radware Bot Manager Captcha</p>")),
+    "azure": ("azure-waf", 403, "<html><body><h2>The request is blocked.</h2>0abc</body></html>"),
+    "recaptcha": ("recaptcha", 200, _html('<form><div class="g-recaptcha" data-sitekey="k"></div></form>')),
+    "hcaptcha": ("hcaptcha", 200, _html('<p>Nearly there</p><script src="https://js.hcaptcha.com/1/api.js"></script>')),
+    "turnstile": ("cloudflare", 200, _html('<div class="cf-turnstile" data-sitekey="k"></div>')),
+    "geetest": ("geetest", 200, _html('<div id="captcha"></div><script src="https://static.geetest.com/v4/gt4.js"></script>')),
+    "plain-robot": (None, 200, _html("<h1>Are you a robot?</h1><p>Please confirm.</p>")),
+    "plain-german": (None, 200, _html("<h1>Bitte bestätigen Sie, dass Sie kein Roboter sind</h1>")),
+    "plain-french": (None, 403, _html("<h1>Accès refusé</h1>")),
+    "plain-japanese": (None, 200, _html("<h1>私はロボットではありません</h1>")),
+    "plain-forbidden": (None, 403, "Forbidden"),
+    "plain-unauthorized": (None, 401, ""),
+    "cookie-script": (None, 200, _html("<script>document.cookie='k='+h();location.reload()</script>", "")),
+    "waiting-room": (None, 200, _html("<h1>Fast geschafft</h1><p>Sie befinden sich in der Warteschlange.</p>")),
+    "overloaded": (None, 503, _html("<p>Too many visitors right now, we let you in as soon as we can.</p>")),
+    "login": (None, 200, _html("<h1>Log in to see prices</h1><form><input name=u><input type=password></form>")),
+    "login-title": (None, 200, _html("<div id=root></div>", "Sign in to continue")),
+    "empty": (None, 200, ""),
+    "blanks": (None, 200, " \r\n\t "),
+    "empty-document": (None, 200, "<html><head></head><body></body></html>"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GATES)
+def test_a_gate_is_a_gate_and_its_vendor_is_named(name: str) -> None:
+    vendor, status, body = GATES[name]
+    found = _page(body, status)
+    assert (found.page, found.blocked) == (PageKind.CHALLENGE, True), found
+    assert found.vendor == vendor, found
+    assert found.rule
+
+
+SENSORS = {
+    "cloudflare": '<script>a.src="/cdn-cgi/challenge-platform/scripts/jsd/main.js"</script><a class="__cf_email__" href="/cdn-cgi/l/email-protection">m</a>',
+    "akamai": '<script src="/akam/13/5f2"></script><script>bmak.startTs=1</script>',
+    "datadome": "<script>window.ddjskey='A'</script><script src='https://js.datadome.co/tags.js'></script>",
+    "imperva": '<script src="/_Incapsula_Resource?SWJIYLWA=7"></script>',
+    "perimeterx": "<script>window._pxAppId='PX1';var f=function(){show('#px-captcha')}</script><script src='https://client.px-cloud.net/PX1/main.min.js'></script>",
+    "kasada": "<script>window.KPSDK={}</script><script src='/149e9513/2d206a39/p.js'></script>",
+    "f5": '<script src="/TSPD/08a?type=17"></script>',
+    "aws-waf": '<script src="https://a.b.token.awswaf.com/a/challenge.js"></script>',
+    "queue-it": '<script src="https://static.queue-it.net/script/queueclient.min.js"></script>',
+    "recaptcha": '<script src="https://www.google.com/recaptcha/api.js"></script><form><input type=email><div class="g-recaptcha"></div></form>'
+                 "<p>This site is protected by reCAPTCHA.</p>",
+    "hcaptcha": '<form><textarea></textarea><div class="h-captcha"></div></form>',
+    "turnstile": '<form><input type="search"></form><div class="cf-turnstile"></div>',
+    "stackpath": '<link href="https://stackpath.bootstrapcdn.com/bootstrap/4.3.1/css/bootstrap.min.css">',
+    "login-dialog": "<dialog><h2>Sign in</h2><input type=password></dialog>",
+    "age-gate": "<div role=dialog>Are you of legal age?</div>",
+}  # fmt: skip
+
+PRODUCT = '<main><h1>Desk lamp</h1><span class="price">€48.00</span><button>Add to cart</button></main>'
+ARTICLE = f"<article><h1>How we test kettles</h1><p>{PROSE}</p></article>"
+CATEGORY = "<h1>Lamps</h1>" + "".join(f'<a href="/p/{n}">Lamp {n}</a> ' for n in range(30))
+APP = '<div id="root"></div><script src="/app.js"></script>'
+
+
+@pytest.mark.parametrize(
+    "content", [PRODUCT, ARTICLE, CATEGORY, APP], ids=["product", "article", "category", "app"]
+)
+@pytest.mark.parametrize("vendor", SENSORS)
+def test_a_healthy_page_with_a_vendors_sensor_is_healthy(vendor: str, content: str) -> None:
+    found = _page(_html(content + SENSORS[vendor], "Desk lamps and kettles"))
+    assert found == Classification(PageKind.PAGE, False, None, "page")
+
+
+VENDOR_HEADERS = {
+    "server": "cloudflare",
+    "cf-ray": "8-FRA",
+    "x-datadome": "protected",
+    "x-iinfo": "1-2-2 NNYN",
+    "x-cdn": "Incapsula",
+    "x-kpsdk-ct": "a",
+    "set-cookie": "_abck=1; datadome=2; _px3=3; incap_ses_1=4",
+}
+
+
+def test_vendor_headers_on_a_full_page_are_nothing() -> None:
+    assert not _page(_html(PRODUCT), headers=VENDOR_HEADERS).blocked
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        '"Access Denied" poster 50×70',
+        "Just a moment... (picture book)",
+        "Attention Required! warning sign",
+        "Captcha T-shirt",
+        "Robot or human? Board game",
+        "Security check lane belt",
+        "404 Not Found mug",
+    ],
+)
+def test_a_product_may_be_called_like_a_gate(title: str) -> None:
+    body = _html(
+        f'<main><h1>{title}</h1><span class="price">€19.00</span><button>Add to cart</button></main>', title
+    )
+    assert not _page(body).blocked
+
+
+def test_an_article_about_gates_is_an_article() -> None:
+    text = (
+        "Cloudflare puts _cf_chl_opt and challenge-form into the page and asks you to verify you are human. "
+        * 6
+    )
+    body = _html(
+        f"<article><h1>How bot walls work</h1><p>{PROSE[:300]}</p><p>{text}</p></article>", "Just a moment..."
+    )
+    assert not _page(body).blocked
+
+
+def test_a_credible_price_overrides_every_mark() -> None:
+    body = _html("<h1>Are you a robot?</h1><p>A card game for two.</p>")
+    facts = ResponseFacts(200, {}, body.encode(), URL)
+    assert classify(facts).blocked
+    assert classify(facts, credible_price=True) == Classification(PageKind.PAGE, False, None, "page")
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "vendor"),
+    [
+        ({"CF-Mitigated": "challenge"}, 403, "cloudflare"),
+        ({"x-amzn-waf-action": "challenge"}, 202, "aws-waf"),
+        ({"X-Vercel-Mitigated": "deny"}, 403, "vercel"),
+        ({"x-dd-b": "1", "server": "DataDome"}, 403, "datadome"),
+    ],
+)
+def test_a_header_that_only_a_gate_has(headers: dict[str, str], status: int, vendor: str) -> None:
+    found = _page(_html("<p>Hello</p>"), status, headers)
+    assert (found.blocked, found.vendor) == (True, vendor)
+
+
+@pytest.mark.parametrize(
+    ("headers", "vendor"),
+    [
+        ({"server": "AkamaiGHost"}, "akamai"),
+        ({"x-cdn": "Imperva"}, "imperva"),
+        ({"x-kpsdk-ct": "1"}, "kasada"),
+        ({"server": "nginx"}, None),
+        ({"Server": "cloudflare"}, "cloudflare"),
+    ],
+)
+def test_a_bare_403_names_who_stands_in_front(headers: dict[str, str], vendor: str | None) -> None:
+    found = _page("<html><body>No.</body></html>", 403, headers)
+    assert (found.page, found.blocked, found.vendor, found.rule) == (
+        PageKind.CHALLENGE,
+        True,
+        vendor,
+        "http-403",
+    )
+
+
+@pytest.mark.parametrize(
+    ("final_url", "vendor"),
+    [
+        ("https://shop.queue-it.net/?c=shop&e=drop", "queue-it"),
+        ("https://geo.captcha-delivery.com/captcha/?cid=1", "datadome"),
+        ("https://www.google.com/sorry/index?continue=1", "google"),
+        ("https://validate.perfdrive.com/?ssa=1", "radware"),
+        ("https://shop.example/errors/validateCaptcha", "amazon"),
+        ("https://shop.example/blocked?url=Lw==", None),
+        ("https://shop.example/customer/account/login?next=/p/1", None),
+        ("https://login.shop.example/sign_in", None),
+    ],
+)
+def test_a_redirect_to_a_gates_own_address(final_url: str, vendor: str | None) -> None:
+    found = _page(_html("<p>Hello</p>"), final_url=final_url)
+    assert (found.page, found.vendor) == (PageKind.CHALLENGE, vendor)
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504, 520, 522, 530])
+def test_a_plain_server_error_is_an_outage(status: int) -> None:
+    found = _page(_html(f"<h1>Error {status}</h1><p>Web server is down. Cloudflare Ray ID: 8</p>"), status)
+    assert (found.page, found.blocked, found.rule) == (PageKind.UNAVAILABLE, False, f"http-{status}")
+
+
+def test_too_many_requests_is_a_no_for_now() -> None:
+    found = _page("Too Many Requests", 429, {"retry-after": "30"})
+    assert (found.page, found.blocked, found.rule) == (PageKind.UNAVAILABLE, True, "http-429")
+
+
+def test_a_shop_that_is_closed_for_everybody_is_an_outage() -> None:
+    found = _page(_html("<h1>Down for maintenance</h1><p>We are moving boxes.</p>"))
+    assert (found.page, found.blocked) == (PageKind.UNAVAILABLE, False)
+
+
+@pytest.mark.parametrize("status", [204, 304])
+def test_a_status_that_has_no_body_is_not_an_empty_page(status: int) -> None:
+    assert not _page("", status).blocked
+
+
+def test_an_application_shell_is_a_page_until_a_browser_drew_nothing() -> None:
+    assert not _page(_html(APP)).blocked
+    found = _page(_html(APP), rendered=True)
+    assert (found.blocked, found.rule) == (True, "rendered-shell")
+
+
+@pytest.mark.parametrize(
+    ("body", "vendor"),
+    [
+        ('{"url":"https://geo.captcha-delivery.com/captcha/?initialCid=A"}', "datadome"),
+        ('{"appId":"PX1","jsClientSrc":"/1/init.js","blockScript":"/1/captcha.js"}', "perimeterx"),
+    ],
+)
+def test_a_gate_in_front_of_a_feed(body: str, vendor: str) -> None:
+    assert _page(body, 403, {"content-type": "application/json"}).vendor == vendor
+
+
+@pytest.mark.parametrize(
+    "body", ["[]", "{}", '{"products":[]}', '{"captcha":{"enabled":true},"items":[{"id":1}]}']
+)
+def test_a_feed_is_a_page(body: str) -> None:
+    assert _page(body, 200, {"content-type": "application/json"}) == Classification(
+        PageKind.PAGE, False, None, "page"
+    )
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "windows-1251", "shift_jis", "utf-16"])
+def test_words_are_read_in_the_pages_own_encoding(charset: str) -> None:
+    text = {"windows-1251": "Подтвердите, что вы не робот", "shift_jis": "私はロボットではありません"}.get(
+        charset, "Are you a robot?"
+    )
+    body = _html(f"<h1>{text}</h1>").encode(charset)
+    assert classify(ResponseFacts(200, {"Content-Type": f"text/html; charset={charset}"}, body, URL)).blocked
+
+
+def test_a_gone_page_keeps_its_teaser() -> None:
+    found = _page(_html("<h1>Gone</h1><div>New: pan €29.00 <button>Add to cart</button></div>"), 410)
+    assert (found.page, found.blocked, found.rule) == (PageKind.GONE, False, "http-410")
