@@ -31,8 +31,8 @@ _NOT_FOUND = (
     r"찾을 수 없|غير موجود|لم يتم العثور|לא נמצא"
 )
 _SAYS_GONE = re.compile(
-    rf"(?<!\w)(?:{_NOT_FOUND})|^(?:error\s*)?(?:404|410)\b|\b(?:404|410)(?: error| page)?\s*$|\berror 40[4]\b"
-    r"|\b404\s*[-–|:]|[-–|:]\s*404\b|^(?:gone|oops!?|page not available)$"
+    rf"(?<![a-z])(?:{_NOT_FOUND})|^(?:error\s*)?(?:404|410)\b|\b(?:404|410)(?: error| page)?\s*$"
+    r"|\berror 404\b|\b404\s*[-–|:]|[-–|:]\s*404\b|^(?:gone|oops!?|page not available)$"
 )
 _TAG = re.compile(r"<(body|html|main|section|div|link|meta)\b[^<>]*>")
 _ERROR_CLASS = re.compile(

@@ -23,6 +23,7 @@ def _words(text: str) -> frozenset[str]:
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _KEPT_IN_PATH = _UNRESERVED | frozenset(b"!$&'()*+,;=:@/")
 _KEPT_IN_QUERY = _UNRESERVED | frozenset(b"!$'()*,:@/?")
+_HOST = re.compile(r"[^\s\x00-\x20%@/?#]+")
 _ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})")
 _SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;]*", re.IGNORECASE)
 
@@ -177,7 +178,7 @@ def is_tracking(name: str) -> bool:
 def _split(url: str) -> SplitResult | None:
     try:
         parts = urlsplit(url)
-        usable = parts.scheme.lower() in _PORTS and bool(parts.hostname)
+        usable = parts.scheme.lower() in _PORTS and _HOST.fullmatch(parts.hostname or "") is not None
     except ValueError:
         return None
     return parts if usable else None
