@@ -26,7 +26,7 @@ COOKIES_ENABLED = False  # default: True; a visitor without a session is all we 
 REFERRER_POLICY = "no-referrer"  # default: scrapy-default; the page we came from is nobody's business
 METAREFRESH_ENABLED = False  # default: True; a page is read as it is, and challenges refresh themselves
 REDIRECT_MAX_TIMES = 5  # default: 20; RFC 9309 asks for five, no shop needs more
-HTTPAUTH_USER = ""  # default: ""; we never log in (the middleware is taken out below too)
+HTTPPROXY_ENABLED = False  # default: True; which way a request leaves is not for `http_proxy` to say
 
 # --- pace ---------------------------------------------------------------------------------------
 

@@ -53,7 +53,7 @@ class RunReport:
     rejections: int = 0
     skips: int = 0
     reviews: int = 0
-    misses: int = 0
+    missing: int = 0
     price_changes: int = 0
     stock_changes: int = 0
     seconds: float = 0.0
@@ -181,7 +181,7 @@ def _crawl_one(slug: str, bars: Progress, task: Any, running: set[subprocess.Pop
     ):
         if last.get(name) is not None:
             setattr(report, name, last[name])
-    for name in ("reviews", "misses", "price_changes", "stock_changes"):
+    for name in ("reviews", "missing", "price_changes", "stock_changes"):
         setattr(report, name, last.get(name, 0))
     if last.get("event") != "end":
         report.detail = _last_words(log) or f"the crawl's process ended with code {code}"
@@ -225,6 +225,38 @@ def _last_words(log: Path) -> str:
     return lines[-1] if lines else ""
 
 
+# Heading, field; a column that would hold only zeros is left out.
+_NUMBERS = (
+    ("prices changed", "price_changes"),
+    ("stock changed", "stock_changes"),
+    ("missing", "missing"),
+    ("skipped", "skips"),
+    ("rejected", "rejections"),
+    ("reviews", "reviews"),
+)
+
+
+def _table(reports: Sequence[RunReport]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("source", "outcome", "coverage"):
+        table.add_column(heading, no_wrap=True)
+    numbers = [(heading, name) for heading, name in _NUMBERS if any(getattr(r, name) for r in reports)]
+    for heading in ("listings", *(heading for heading, _ in numbers), "time"):
+        table.add_column(heading, justify="right")
+    for report in reports:
+        style = _STYLE.get(report.outcome, "white")
+        coverage = f"{report.coverage} ({report.reason})" if report.coverage else ""
+        table.add_row(
+            report.source,
+            f"[{style}]{report.outcome}[/]",
+            coverage,
+            str(report.listings),
+            *(str(getattr(report, name)) for _, name in numbers),
+            f"{report.seconds:.0f} s",
+        )
+    return table
+
+
 def show(reports: Sequence[RunReport], *, as_json: bool) -> None:
     """The table or the JSON document of all runs."""
     if as_json:
@@ -233,31 +265,7 @@ def show(reports: Sequence[RunReport], *, as_json: bool) -> None:
     if not reports:
         out.print("nothing to crawl")
         return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("source", "outcome", "coverage"):
-        table.add_column(heading)
-    for heading in (
-        "listings",
-        "prices changed",
-        "stock changed",
-        "misses",
-        "skipped",
-        "rejected",
-        "reviews",
-        "s",
-    ):
-        table.add_column(heading, justify="right")
-    for report in reports:
-        style = _STYLE.get(report.outcome, "white")
-        coverage = f"{report.coverage} ({report.reason})" if report.coverage else ""
-        numbers = (
-            report.listings, report.price_changes, report.stock_changes, report.misses,
-            report.skips, report.rejections, report.reviews, report.seconds,
-        )  # fmt: skip
-        table.add_row(
-            report.source, f"[{style}]{report.outcome}[/]", coverage, *(str(number) for number in numbers)
-        )
-    out.print(table)
+    out.print(_table(reports))
     for report in reports:
         if report.detail:
             out.print(f"{report.source}: {report.detail}", markup=False, soft_wrap=True)

@@ -25,6 +25,8 @@ _STYLE = {
     "held": "yellow",
     "interrupted": "yellow",
 }
+# A column that would be empty is left out.
+_NUMBERS = ("missing", "gone", "refusals", "reviews")
 _EVERY_SECONDS = 2.0
 
 
@@ -99,25 +101,24 @@ def _table(rows: list[SourceStatus], limits: Mapping[str, timedelta], now: datet
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
+    numbers = [name for name in _NUMBERS if any(getattr(row, name) for row in rows)]
     for heading in ("source", "last run", "outcome", "coverage"):
-        table.add_column(heading)
-    for heading in ("listings", "missing", "gone", "refusals", "reviews"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("listings", *numbers):
         table.add_column(heading, justify="right")
     for heading in ("freshness", "next due"):
-        table.add_column(heading)
+        table.add_column(heading, no_wrap=True)
     for row in rows:
         fresh = _is_fresh(row, limits, now)
-        age = _span(now - row.fresh_at) if row.fresh_at else "-"
+        age = _span(now - row.fresh_at) if row.fresh_at else ""
+        coverage = row.coverage if row.coverage == "complete" else row.coverage_reason
         table.add_row(
             row.source,
-            f"{_span(now - row.started_at)} ago" if row.started_at else "never",
+            _span(now - row.started_at) if row.started_at else "never",
             _outcome(row),
-            f"{row.coverage} ({row.coverage_reason})" if row.coverage else "",
+            coverage or "",
             str(row.listings),
-            str(row.missing or ""),
-            str(row.gone or ""),
-            str(row.refusals or ""),
-            str(row.reviews or ""),
+            *(str(getattr(row, name) or "") for name in numbers),
             age if fresh is None else f"[{'green' if fresh else 'yellow'}]{age}[/]",
             _due(row, now),
         )
@@ -128,7 +129,7 @@ def _outcome(row: SourceStatus) -> str:
     if row.outcome is None:
         return ""
     style = _STYLE.get(row.outcome, "white")
-    few = " [yellow](unexpected count)[/]" if row.expectations_met is False else ""
+    few = " [yellow](count!)[/]" if row.expectations_met is False else ""
     return f"[{style}]{row.outcome}[/]{few}"
 
 

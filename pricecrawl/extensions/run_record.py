@@ -134,8 +134,8 @@ class RunRecord:
         for step in run.at_end:
             try:
                 await step()
-            except PricecrawlError as problem:
-                logger.error("%s", problem)  # noqa: TRY400
+            except Exception:
+                logger.exception("a step after run %s failed", run.run_id)
                 self._crawler.stats.set_value(EXIT_STAT, EXIT_FAILED)
         run.close()
 
@@ -147,7 +147,9 @@ class RunRecord:
         code = EXIT_PROBLEMS if met is False else exit_code(result.outcome)
         try:
             await run.in_database(self._finish, result, met)
-        except PricecrawlError as problem:
+        except Exception as problem:
+            if not isinstance(problem, PricecrawlError):
+                logger.exception("the record of run %s could not be written", run.run_id)
             result = RunResult(RunOutcome.ERROR, CoverageReason.PARTIAL, facts.listings, detail=str(problem))
             code = EXIT_FAILED
         run.result = result

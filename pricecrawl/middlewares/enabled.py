@@ -1,8 +1,10 @@
 """The first word on a request and the last on its answer.
 
-A run that was held, refused or ended sends nothing more. What no retry could mend is counted here as an
-outage, because an unfetched page means that the run did not see the whole shop; a row of them in a row
-ends the run, so that a struggling shop is left alone.
+A run that was held, refused or ended sends nothing more, and a shop's link or redirect leads nowhere but to
+the hosts of its row: not to another shop, and not into this machine's own network.
+
+What no retry could mend is counted here as an outage, because an unfetched page means that the run did not
+see the whole shop; ten in a row end the run, so that a struggling shop is left alone.
 """
 
 from __future__ import annotations
@@ -13,8 +15,10 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 
 from pricecrawl.domain.run import RunOutcome
+from pricecrawl.domain.urls import is_loopback, is_public_host
 from pricecrawl.extensions.current import CurrentRun, current_run
-from pricecrawl.middlewares.verdicts import RunEnded
+from pricecrawl.middlewares.pace import host_of
+from pricecrawl.middlewares.verdicts import OffLimits, RunEnded
 
 # Pages in a row that failed after all retries; one is bad luck, ten are a shop that is down.
 OUTAGES_IN_A_ROW = 10
@@ -35,9 +39,25 @@ class EnabledMiddleware:
         return cls(current_run(crawler))
 
     def process_request(self, request: Request) -> None:
-        """Nothing leaves a run that is ending."""
+        """Nothing leaves a run that is ending, and nothing goes where this source may not send us."""
         if self._run.stopped is not None:
             raise RunEnded(f"the run has ended: {self._run.stopped.detail}")
+        if not self._may_go_to(host_of(request.url), robots=self._run.is_own(request)):
+            raise OffLimits(f"{request.url} is not an address that {self._run.slug} may send us to")
+
+    def _may_go_to(self, host: str, *, robots: bool) -> bool:
+        """The shop's own hosts; for a robots file, as the standard asks, any public host a redirect names.
+
+        Scrapy's own off-site check passes every request that has `dont_filter`, and lets meta lift it.
+        """
+        home = host_of(self._run.source.base_url)
+        if is_loopback(host):
+            return is_loopback(home) and (robots or host == home)
+        if host != home and not is_public_host(host):
+            return False
+        return robots or any(
+            host == name or host.endswith(f".{name}") for name in self._run.spider.allowed_domains or ()
+        )
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Count good pages and outages; a page that is not there is neither."""

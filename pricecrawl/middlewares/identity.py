@@ -1,8 +1,4 @@
-"""As whom: every request carries our declared name, version and contact, whatever a spider wrote into it.
-
-Also where to: a shop's link or redirect never leads a crawl to this machine's own network, and nothing that
-would be a log-in leaves here.
-"""
+"""As whom: every request carries our declared name, version and contact, whatever a spider wrote into it."""
 
 from __future__ import annotations
 
@@ -11,10 +7,7 @@ from scrapy.crawler import Crawler
 
 from pricecrawl import __version__
 from pricecrawl.domain.identity import declared
-from pricecrawl.domain.urls import is_loopback, is_public_host
 from pricecrawl.extensions.current import CurrentRun, current_run
-from pricecrawl.middlewares.pace import host_of
-from pricecrawl.middlewares.verdicts import Forbidden
 
 # Who we are is not for a spider to say; what it accepts and in which language, may depend on the page.
 _OURS = frozenset({"User-Agent", "From"})
@@ -35,10 +28,8 @@ class IdentityMiddleware:
         return cls(current_run(crawler))
 
     def process_request(self, request: Request) -> None:
-        """Put our name on the request, or refuse an address that no shop may send us to."""
-        host = host_of(request.url)
-        if not self._may_go_to(host):
-            raise Forbidden(f"{request.url} is not an address that {self._run.slug} may send us to")
+        """Put our name on the request; take off what would be a log-in or another way out."""
+        request.meta.pop("proxy", None)
         for name in _NEVER:
             request.headers.pop(name, None)
         for name, value in self._identity.headers:
@@ -46,11 +37,3 @@ class IdentityMiddleware:
                 request.headers[name] = value
             else:
                 request.headers.setdefault(name, value)
-
-    def _may_go_to(self, host: str) -> bool:
-        home = host_of(self._run.source.base_url)
-        if host == home:
-            return True
-        if is_loopback(host):
-            return is_loopback(home)
-        return is_public_host(host) and self._run.config.contact is not None

@@ -10,8 +10,9 @@ from __future__ import annotations
 from time import monotonic
 from urllib.parse import urlsplit
 
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.core.downloader import Downloader
+from scrapy.crawler import Crawler
 
 from pricecrawl.middlewares.verdicts import RunEnded
 
@@ -58,11 +59,22 @@ def pause(downloader: Downloader, host: str, seconds: float) -> None:
 
 
 class PacedDownloader(Downloader):
-    """Keeps requests for a paced host in the scheduler until they are nearly due.
+    """Counts a delay from the answer, and keeps requests for a paced host in the scheduler until nearly due.
 
-    Stock Scrapy moves 16 requests into the queue of a host with a Crawl-delay of 60 s, where neither a
+    Stock Scrapy counts from the moment that a request was taken from its queue. A busy process may send it
+    later, and the next one then follows too soon: only from the answer on is it certain that the shop had it.
+    Stock Scrapy also moves 16 requests into the queue of a host with a Crawl-delay of 60 s, where neither a
     robots refusal nor a kill switch reaches them for a quarter of an hour.
     """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        crawler.signals.connect(self._answered, signals.response_downloaded)
+
+    def _answered(self, request: Request) -> None:
+        slot = self.slots.get(self.get_slot_key(request))
+        if slot is not None and slot.delay > 0:
+            slot.lastseen = max(slot.lastseen, monotonic())
 
     def needs_backout(self) -> bool:
         """True while enough is in flight: the stock limit, or two requests of a host with a delay."""

@@ -10,7 +10,11 @@ class RunEnded(IgnoreRequest):
 
 
 class Forbidden(IgnoreRequest):
-    """robots.txt, or our own policy, forbids this request; the run goes on."""
+    """robots.txt forbids this request; the run goes on."""
+
+
+class OffLimits(IgnoreRequest):
+    """The address is not one that this source may send us to; the run goes on."""
 
 
 class PageGone(IgnoreRequest):

@@ -8,6 +8,7 @@ closes, and so before misses are counted.
 from __future__ import annotations
 
 import asyncio
+import logging
 
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
@@ -16,6 +17,8 @@ from pricecrawl.domain.errors import PricecrawlError
 from pricecrawl.domain.observation import Observation
 from pricecrawl.domain.run import RunOutcome
 from pricecrawl.extensions.current import CurrentRun, current_run
+
+logger = logging.getLogger("pricecrawl.run")
 
 BATCH = 200
 
@@ -64,3 +67,10 @@ class PersistPipeline:
         except PricecrawlError as problem:
             self._failed = True
             self._run.stop(RunOutcome.ERROR, str(problem))
+        except Exception as problem:
+            # Scrapy logs what a closing pipeline raises and calls the run finished; it is not.
+            logger.exception("a batch of %s could not be stored", self._run.slug)
+            self._failed = True
+            self._run.stop(
+                RunOutcome.ERROR, f"a batch could not be stored ({type(problem).__name__}); see the log"
+            )

@@ -101,6 +101,11 @@ class FeedShop:
         return web.Response(status=404, text="not here")
 
 
+def moved(to: str) -> web.Response:
+    """A redirect."""
+    return web.Response(status=302, headers={"Location": to})
+
+
 def product(number: int, price: str = "10.00", *, available: bool = True, **more: Any) -> dict[str, Any]:
     """One product of one variant, as a feed has it."""
     return {
