@@ -1,9 +1,10 @@
 """`python -m tests.score FILE.jsonl [--area A] [--min 0.95]`: scores any file of cases with `expected`.
 
-Each case goes through the function that the command line uses for its kind. Printed per area: how many are right,
-wrong, and silently wrong (a value was given, it is wrong, and nothing asked for a review). Only the keys that
-`expected` holds are judged; `accept` lists other right answers. Exit code 4 where the share of right answers stays
-under `--min`; rows that another library is known to fail (`xfail`) are counted apart and do not weigh in.
+Each case goes through the function that the command line uses for its kind. Printed per area: how many
+are right, wrong, and silently wrong (a value was given, it is wrong, and nothing asked for a review).
+Only the keys that `expected` holds are judged; `accept` lists other right answers. Exit code 4 where
+the share of right answers stays under `--min`; rows that another library is known to fail (`xfail`) are
+counted apart and do not weigh in.
 """
 
 from __future__ import annotations

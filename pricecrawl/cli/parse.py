@@ -91,6 +91,7 @@ def register(app: typer.Typer) -> None:
             str | None, typer.Option("--decimal-separator", help="The decimal mark, where it is certain.")
         ] = None,
         batch: _BATCH = None,
+        *,
         as_json: _JSON = False,
     ) -> None:
         """Read a price: `pricecrawl parse price "1.299,00 €" --locale de_DE`."""

@@ -1,8 +1,9 @@
 """Product identifiers as shops write them, brought to one key: the GTIN-14.
 
-GTIN-8, UPC-A, GTIN-13 and GTIN-14 are one number space of GS1, right-aligned; an ISBN-10 and an ISMN have a
-thirteen-digit form in it. Check digits come from python-stdnum. A number from a range that GS1 keeps for use within
-one company or for coupons is well-formed and still no key: two shops use it for two products.
+GTIN-8, UPC-A, GTIN-13 and GTIN-14 are one number space of GS1, right-aligned; an ISBN-10 and an ISMN
+have a thirteen-digit form in it. Check digits come from python-stdnum. A number from a range that GS1
+keeps for use within one company or for coupons is well-formed and still no key: two shops use it for
+two products.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ MAX_TEXT = 200
 class Identifier:
     """One identifier read from a text.
 
-    `text` is what was found, without separators; `type` one of `gtin8`, `upc`, `gtin13`, `gtin14`, `isbn10`,
-    `isbn13`, `ismn`, `issn`, or None where the check digit or length is wrong. `gtin14` is the key, None where
-    the number is not valid, not a GTIN (a bare ISSN) or `restricted`. `indicator` is the first digit of a GTIN-14
-    where it says that this is a case of something (1 to 8) or sold by measure (9); else 0.
+    `text` is what was found, without separators; `type` one of `gtin8`, `upc`, `gtin13`, `gtin14`,
+    `isbn10`, `isbn13`, `ismn`, `issn`, or None where the check digit or length is wrong. `gtin14` is
+    the key, None where the number is not valid, not a GTIN (a bare ISSN) or `restricted`. `indicator`
+    is the first digit of a GTIN-14 where it says that this is a case of something (1 to 8) or sold by
+    measure (9); else 0.
     """
 
     valid: bool = False
@@ -38,7 +40,8 @@ class Identifier:
 NOTHING = Identifier()
 
 _LABEL = re.compile(
-    r"^(?:(?P<label>isbn|ean|gtin|upc|issn|ismn|jan|barcode|ucc|itf|gs1|strichcode|code[- ]barres)(?:[- ]?[ae](?=\W|\d))?)"
+    r"^(?:(?P<label>isbn|ean|gtin|upc|issn|ismn|jan|barcode|ucc|itf|gs1|strichcode|code[- ]barres)"
+    r"(?:[- ]?[ae](?=\W|\d))?)"
     r"(?P<rest>.*)$",
     re.IGNORECASE | re.DOTALL,
 )
@@ -114,7 +117,10 @@ def _upc_a_body(system: str, digits: str) -> str:
 
 
 def _digits(text: str) -> str | None:
-    """Digits (and a last X) of a text that holds nothing else but blanks and hyphens; a float's `.0` is dropped."""
+    """Digits (and a last X) of a text that holds nothing else but blanks and hyphens.
+
+    A float's `.0` is dropped.
+    """
     bare = re.sub(r"\.0{1,2}$", "", text)
     if not re.fullmatch(r"[\d][\d\s-]*[\dXx]", bare, re.ASCII):
         return None

@@ -1,7 +1,7 @@
 """How much is in a pack: the size and the number of units that a name or a size field states.
 
-Prices compare only at equal content, so a size that cannot be told is None, never a guess: a dimension (30 x 60
-cm), a sun factor, a strength or two sizes that contradict each other are no size.
+Prices compare only at equal content, so a size that cannot be told is None, never a guess: a dimension
+(30 x 60 cm), a sun factor, a strength or two sizes that contradict each other are no size.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
+from itertools import pairwise
 
 from pricecrawl.domain.measure_units import PATTERN, Unit, unit_of
 from pricecrawl.domain.money_locale import context_of
@@ -27,8 +28,8 @@ _SAME = Decimal("0.03")
 class Size:
     """`amount` of `unit` in one unit sold, `pack` units together.
 
-    `unit` is `g`, `ml`, `oz`, `lb`, `fl_oz`, `pt`, `qt`, `gal` or `each`; `base_quantity` is the whole content
-    (all units of the pack) in `base_unit`, g or ml, None where only pieces are counted.
+    `unit` is `g`, `ml`, `oz`, `lb`, `fl_oz`, `pt`, `qt`, `gal` or `each`; `base_quantity` is the whole
+    content (all units of the pack) in `base_unit`, g or ml, None where only pieces are counted.
     """
 
     amount: Decimal
@@ -56,7 +57,10 @@ class _Quantity:
 
 
 class Agreement(StrEnum):
-    """How two contents compare. UNKNOWN is the honest middle: 700 ml and 750 ml are sold as one product too."""
+    """How two contents compare.
+
+    UNKNOWN is the honest middle: 700 ml and 750 ml are sold as one product too.
+    """
 
     AGREE = "agree"
     UNKNOWN = "unknown"
@@ -70,9 +74,9 @@ _BOTTLE = Decimal("0.075")
 def compare(one: tuple[Decimal, str], other: tuple[Decimal, str]) -> Agreement:
     """Compares two whole contents, each a quantity and its base unit.
 
-    Within 2 % is rounding (a 12 fl oz can is 355 ml); up to 7.5 % is the spread of the same product bottled for
-    two markets (700 and 750 ml), which neither proves nor refutes; more is a contradiction. Mass and volume do
-    not compare.
+    Within 2 % is rounding (a 12 fl oz can is 355 ml); up to 7.5 % is the spread of the same product
+    bottled for two markets (700 and 750 ml), which neither proves nor refutes; more is a contradiction.
+    Mass and volume do not compare.
     """
     a, b = max(one[0], other[0]), min(one[0], other[0])
     if a <= 0 or b <= 0 or one[1] != other[1]:
@@ -98,7 +102,10 @@ def is_implausible(size: Size) -> bool:
 
 
 _BAR = r"[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒]"
-_NUMBER = rf"(?:\d+\ \d{{1,2}}/\d{{1,2}}|\d{{1,2}}/\d{{1,2}}(?!\d)|\d*\ ?{_BAR}|^\W*\d{{1,3}}(?:\ \d{{3}})+(?!\d)|[.,]?\d+(?:[.,']\d{{3}}(?!\d))*(?:[.,]\d+)?)"
+_NUMBER = (
+    rf"(?:\d+\ \d{{1,2}}/\d{{1,2}}|\d{{1,2}}/\d{{1,2}}(?!\d)|\d*\ ?{_BAR}|"
+    r"^\W*\d{1,3}(?:\ \d{3})+(?!\d)|[.,]?\d+(?:[.,']\d{3}(?!\d))*(?:[.,]\d+)?)"
+)
 _QUANTITY = re.compile(rf"(?P<number>{_NUMBER})\ ?-?\ ?(?P<unit>{PATTERN})(?![^\W\d_]|\d)", re.IGNORECASE)
 _TIMES = r"[x×хXХ*✕✖╳]"
 _COUNTED = r"(?:pcs?|pieces?|шт|st|stück|stk|ks|szt|個|个|개|units?|uds?|bottles?|cans?|bags?|sachets?)?\.?"
@@ -110,12 +117,13 @@ _PACK_AFTER = re.compile(
     rf"^\ ?{_TIMES}\ ?(?P<a>\d{{1,4}})(?!\d|[.,]\d|\ ?(?:{PATTERN}|cm|mm|m)(?![^\W\d_]))", re.IGNORECASE
 )
 _CONTAINERS_OF = re.compile(
-    r"(?<![\d.,/%])(?P<a>\d{1,3})\ (?:[^\W\d_]+[\ -]){1,4}(?:de|of|à|a|von|mit|je|da|di|van|po|af|av|med|по|each|x)\ $|"
+    r"(?<![\d.,/%])(?P<a>\d{1,3})\ (?:[^\W\d_]+[\ -]){1,4}"
+    r"(?:de|of|à|a|von|mit|je|da|di|van|po|af|av|med|по|each|x)\ $|"
     r"(?<![\d.,/%])(?P<b>\d{1,3})\ ?(?:瓶|罐|包|盒|袋|支|本|缶|個|병|캔|팩|봉)\ ?(?:装)?\ ?[x×*]?\ ?$",
     re.IGNORECASE,
 )
 _PER_BEFORE = re.compile(
-    r"(?:/|(?<![^\W\d_])(?:per|pro|je|par|por|al|za|за|each|serving(?:\ size)?(?:\ of)?|portion(?:\ of)?|dose)(?:\ of)?)\W{0,2}$",
+    r"(?:/|(?<![^\W\d_])(?:per|pro|je|par|por|al|za|за|each|serving(?:\ size)?|portion|dose)(?:\ of)?)\W{0,2}$",
     re.IGNORECASE,
 )
 _PER_AFTER = re.compile(
@@ -163,7 +171,10 @@ def read_size(text: str | None, *, locale: str | None = None) -> Size | None:
 
 
 def read_pack(text: str | None) -> int:
-    """How many units are sold together, 1 where the text says nothing: `2x Foo`, `Foo 6-pack`, `6 x 330 ml`."""
+    """How many units are sold together, 1 where the text says nothing.
+
+    `2x Foo`, `Foo 6-pack`, `6 x 330 ml`.
+    """
     if not text or not isinstance(text, str):
         return 1
     folded = _prepare(text)
@@ -197,7 +208,10 @@ def _quantities(text: str, locale: str | None) -> Iterator[_Quantity]:
 
 
 def _part_of_word(text: str, start: int) -> bool:
-    """True for digits glued to a Latin word (`B12g`), unless the letter is a multiplication sign; and in ranges."""
+    """True for digits glued to a Latin word (`B12g`), unless the letter is a multiplication sign.
+
+    And in ranges.
+    """
     left = text[start - 1 : start]
     if not left:
         return False
@@ -271,7 +285,10 @@ def _measured(text: str, found: list[_Quantity]) -> Size | None:
 
 
 def _agreed(found: list[_Quantity]) -> _Quantity | None:
-    """The one quantity that all others repeat (in another unit, or as the total); None where they contradict."""
+    """The one quantity that all others repeat (in another unit, or as the total).
+
+    None where they contradict.
+    """
     packs = [q for q in found if q.pack > 1]
     best = packs[0] if packs else next((q for q in found if q.metric), found[0])
     for other in found:
@@ -290,7 +307,7 @@ def _sum(text: str, found: list[_Quantity]) -> Size | None:
     """`100ml + 50ml`: a set of unlike sizes is their sum, sold as one."""
     if len(found) < 2 or len({q.unit.base for q in found}) > 1:
         return None
-    gaps = [text[a.end : b.start] for a, b in zip(found, found[1:], strict=False)]
+    gaps = [text[a.end : b.start] for a, b in pairwise(found)]
     if not all(_PLUS.fullmatch(re.sub(rf"\d+\ ?{_TIMES}\ ?$", "", gap)) for gap in gaps):
         return None
     total = sum((q.total for q in found), Decimal(0))
@@ -300,7 +317,7 @@ def _sum(text: str, found: list[_Quantity]) -> Size | None:
 
 def _mixed(text: str, found: list[_Quantity]) -> Size | None:
     """`2 lb 4 oz`, `1 kg 500 g`: a larger unit followed at once by a smaller one of the same kind."""
-    for big, small in zip(found, found[1:], strict=False):
+    for big, small in pairwise(found):
         gap = text[big.end : small.start]
         follows = gap.strip(" ,") in ("", "and", "und", "et", "y", "e")
         if not follows or big.unit.base != small.unit.base or small.pack > 1:

@@ -1,9 +1,9 @@
 """Prices as people write them: one text in, one amount with its currency out.
 
 `read_price` finds every number of a text (`money_scan`), learns from signs (`money_signs`) and words
-(`money_roles`) what each is, and gives the one that is the price, with what else it saw. It never raises and never
-guesses: an ambiguous sign stays without a currency, a text whose numbers are dates, shares, counts or sizes has no
-amount.
+(`money_roles`) what each is, and gives the one that is the price, with what else it saw. It never
+raises and never guesses: an ambiguous sign stays without a currency, a text whose numbers are dates,
+shares, counts or sizes has no amount.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ MAX_TEXT = 2000
 class Amount:
     """One number of a text that is money, and what the words around it make of it.
 
-    `signed` is true where a currency sign or code stands beside it; `tax` is `incl`, `excl` or None as written;
-    `quantity` is how many units it buys (`3 for £10`).
+    `signed` is true where a currency sign or code stands beside it; `tax` is `incl`, `excl` or None as
+    written; `quantity` is how many units it buys (`3 for £10`).
     """
 
     amount: Decimal
@@ -49,10 +49,10 @@ class Amount:
 class PriceReading:
     """The price of a text.
 
-    `amount` is in major units of `currency`; both None where the text has no price. `low` and `high` are set
-    where the text shows a range (then `amount` is the low end), `is_from` where it shows only a lower end. `role`
-    tells a price from a unit price, an instalment or an old price that stands alone. `amounts` lists every
-    amount of money seen, in order.
+    `amount` is in major units of `currency`; both None where the text has no price. `low` and `high`
+    are set where the text shows a range (then `amount` is the low end), `is_from` where it shows only a
+    lower end. `role` tells a price from a unit price, an instalment or an old price that stands alone.
+    `amounts` lists every amount of money seen, in order.
     """
 
     amount: Decimal | None = None
@@ -84,9 +84,10 @@ def read_price(
 ) -> PriceReading:
     """The price that a text states.
 
-    `locale` (else the market's) says which mark is the decimal one and whose sign is meant; `currency` is what
-    the caller was told (an ISO code, or any text with a sign in it) and settles ambiguous signs, but never
-    overrules a clear one; `decimal_separator` overrules everything about marks. Never raises.
+    `locale` (else the market's) says which mark is the decimal one and whose sign is meant; `currency`
+    is what the caller was told (an ISO code, or any text with a sign in it) and settles ambiguous
+    signs, but never overrules a clear one; `decimal_separator` overrules everything about marks. Never
+    raises.
     """
     if not text or not isinstance(text, str):
         return NOTHING
@@ -154,7 +155,7 @@ def _role(item: Found, dates: list[tuple[int, int]], known: Known) -> Role:
 
 
 def _is_share(item: Found) -> bool:
-    return item.after.lstrip(" ").startswith("%") or item.before.rstrip(" ").endswith("%") and not item.sign
+    return item.after.lstrip(" ").startswith("%") or (item.before.rstrip(" ").endswith("%") and not item.sign)
 
 
 def _is_reduction(item: Found) -> bool:
@@ -262,8 +263,8 @@ _DATE = re.compile(
 def amount_of(raw: RawPrice, market: Market) -> tuple[Decimal, str | None] | None:
     """The amount and currency of a raw price, whatever its unit; None where it cannot be read.
 
-    A currency that the source states beside the amount wins over the market's; for text written for people the
-    text's own clear sign wins over both.
+    A currency that the source states beside the amount wins over the market's; for text written for
+    people the text's own clear sign wins over both.
     """
     stated = raw.currency if raw.currency in currency_codes() else None
     if raw.unit is PriceUnit.TEXT:

@@ -1,7 +1,8 @@
-"""What CLDR says about a locale and a currency: marks, signs, decimals, tender. Loaded once, when first asked.
+"""What CLDR says about a locale and a currency: marks, signs, decimals, tender. Loaded when first asked.
 
-Babel holds the data. Everything here is a pure look-up; an unknown locale or currency answers with what is known
-of its parts (`en_CN` is English as written anywhere, with China's tender), never with an error.
+Babel holds the data. Everything here is a pure look-up; an unknown locale or currency answers with what
+is known of its parts (`en_CN` is English as written anywhere, with China's tender), never with an
+error.
 """
 
 from __future__ import annotations
@@ -91,7 +92,10 @@ def minor_unit(currency: str | None) -> int:
 
 @lru_cache(maxsize=512)
 def written_decimals(currency: str | None) -> int:
-    """Decimals that people write: 0 where CLDR has none for the currency, or none for cash, else its digits."""
+    """Decimals that people write.
+
+    0 where CLDR has none for the currency, or none for cash, else its digits.
+    """
     if not currency:
         return 2
     from babel.core import get_global

@@ -1,9 +1,9 @@
 """From the digits as people write them to a Decimal: native digits, groups, decimal marks.
 
-The rules follow from how numbers are written, not from any shop. A group has three digits (or two, Indian style,
-before a last one of three), so anything else after a mark is a fraction. One mark and exactly three digits is the
-one truly open form: the currency, then the locale, then the told currency's own country decides, else it is a
-group.
+The rules follow from how numbers are written, not from any shop. A group has three digits (or two,
+Indian style, before a last one of three), so anything else after a mark is a fraction. One mark and
+exactly three digits is the one truly open form: the currency, then the locale, then the told currency's
+own country decides, else it is a group.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _SPACES = dict.fromkeys(map(ord, "\t\n\r\f\v\x85\xa0\u1680\u2028\u2029\u202f\u20
 _SPACES |= dict.fromkeys(range(0x2000, 0x200B), " ")
 _MARKS = {
     "٬": "'", "\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u2032": "'", "`": "'", "\u00b4": "'",
-    "\u201b": "'", "\u02b9": "'", "\uff07": "'", "٫": "\u066b", "،": ",", "⹁": ",", "，": ",", "、": ",", "．": ".",
+    "\u201b": "'", "\u02b9": "'", "\uff07": "'", "٫": "\u066b", "،": ",", "⹁": ",", "，": ",",
+    "、": ",", "．": ".",
     "\u00b7": ".", "％": "%", "٪": "%", "﹪": "%", "－": "-", "\u2010": "-", "\u2011": "-", "\u2012": "-",
     "\u2212": "-", "：": ":", "／": "/", "（": "(", "）": ")",
 }  # fmt: skip
@@ -43,7 +44,7 @@ _TO_ASCII = _Digits()
 
 
 def fold(text: str) -> str:
-    """Text with ASCII digits, one kind of blank, apostrophe, percent sign and hyphen, and no invisible marks."""
+    """Text with ASCII digits, one kind of blank, apostrophe, percent sign and hyphen; no invisible marks."""
     if text.isascii():
         return text.translate(_SPACES)
     text = strip_marks(text).translate(_SPACES).translate(_TO_ASCII)
@@ -93,7 +94,7 @@ def read_number(token: str, hints: Hints = NO_HINTS) -> Decimal | None:
     if hints.separator:
         return _with_separator(token, hints.separator)
     if marks:
-        return _leading(marks, body, hints)
+        return _leading(body, hints)
     return _read(body, hints, grouped=spaced)
 
 
@@ -105,7 +106,7 @@ def _with_separator(token: str, separator: str) -> Decimal | None:
     return _make(digits or "0", fraction) if digits or fraction else None
 
 
-def _leading(marks: str, body: str, hints: Hints) -> Decimal | None:
+def _leading(body: str, hints: Hints) -> Decimal | None:
     """`.75` and `,79` are fractions; before anything that has marks of its own the first mark is dirt."""
     if re.fullmatch(r"\d+", body):
         return _make("0", body)

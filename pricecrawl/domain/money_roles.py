@@ -188,7 +188,10 @@ def label_after(gap: str) -> Role | None:
 
 
 def old_new_pair(before_old: str, before_new: str) -> bool:
-    """True for `De R$ 100 por R$ 80` and `van € 20 voor € 15`: the first is the old price, the second the new."""
+    """True for `De R$ 100 por R$ 80` and `van € 20 voor € 15`.
+
+    The first is the old price, the second the new.
+    """
     return any(old.search(before_old) and new.search(before_new) for old, new in _PAIRS)
 
 

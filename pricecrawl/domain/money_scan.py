@@ -47,7 +47,10 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the caller knows: the told currency and how it was told, the market, the locale, a sure decimal mark."""
+    """What the caller knows.
+
+    The told currency and how it was told, the market, the locale, a sure decimal mark.
+    """
 
     hint: Sign | None = None
     told: str | None = None
@@ -144,7 +147,7 @@ def _signs(found: list[Found], known: Known) -> None:
 
 
 def _usable(sign: Sign, item: Found, known: Known) -> bool:
-    """A letter or a word that is also a sign counts where the place expects it, or where nothing speaks against it."""
+    """A letter or word that is also a sign counts where the place expects it, or where nothing is known."""
     if not sign.weak or any(code in known.expected for code in sign.codes):
         return True
     if not known.anywhere and not sign.code:
@@ -170,7 +173,10 @@ def _understand(item: Found, known: Known) -> None:
 
 
 def _named(gap: str, context: LocaleFacts) -> Sign | None:
-    """A currency spelled out after a number in the locale's own words: `dollars jamaïcains` is no dollar sign."""
+    """A currency spelled out after a number in the locale's own words.
+
+    `dollars jamaïcains` is no dollar sign.
+    """
     words = gap[:60].strip().casefold().split(" ")
     if not context.names or not words[0] or not words[0][:1].isalpha():
         return None
@@ -265,7 +271,10 @@ def _minor_currency(word: str, known: Known) -> str | None:
 
 
 def _multiples(found: list[Found], known: Known) -> None:
-    """`1.5万円`, `kr. 45k`, `3 тыс. руб.`: thousands and ten thousands, where a sign says that it is money."""
+    """`1.5万円`, `kr. 45k`, `3 тыс.
+
+    Руб.`: thousands and ten thousands, where a sign says that it is money.
+    """
     for item, following in zip(found, [*found[1:], None], strict=True):
         match = _MULTIPLE.match(item.after)
         if match is None or item.amount is None or item.taken:
@@ -308,7 +317,8 @@ def _ranges(text: str, found: list[Found], known: Known) -> None:
 
 
 _RANGE = re.compile(
-    r"[^\d\w%]{0,6}[^\d%+x×]{0,12}?(?:-|–|—|~|〜|～|(?<![^\W_])(?:to|bis|à|a|hasta|al|do|till|tot|until|и до|до|至|から|ila)(?![^\W_]))"
+    r"[^\d\w%]{0,6}[^\d%+x×]{0,12}?(?:-|–|—|~|〜|～|"
+    r"(?<![^\W_])(?:to|bis|à|a|hasta|al|do|till|tot|until|и до|до|至|から|ila)(?![^\W_]))"
     r"\s?[^\d\s%]{0,6}\s?",
     re.IGNORECASE,
 )
@@ -329,8 +339,9 @@ _MINOR_OF = {
     "分": {"CNY"},
 }
 _FACTORS = {
-    "k": 1000, "тыс": 1000, "tys": 1000, "tis": 1000, "tsd": 1000, "mil": 1000, "千": 1000, "천": 1000, "万": 10_000, "萬": 10_000,
-    "만": 10_000, "lakh": 100_000, "m": 1_000_000, "mio": 1_000_000, "mln": 1_000_000, "млн": 1_000_000, "million": 1_000_000,
+    "k": 1000, "тыс": 1000, "tys": 1000, "tis": 1000, "tsd": 1000, "千": 1000, "천": 1000,
+    "万": 10_000, "萬": 10_000, "만": 10_000, "lakh": 100_000,
+    "m": 1_000_000, "mio": 1_000_000, "mln": 1_000_000, "млн": 1_000_000, "million": 1_000_000,
     "millionen": 1_000_000, "crore": 10_000_000, "億": 100_000_000, "亿": 100_000_000, "억": 100_000_000,
 }  # fmt: skip
 _MULTIPLE = re.compile(

@@ -1,13 +1,15 @@
 """Currency signs and words as shops write them, and which currency one stands for in a given place.
 
-CLDR's signs (`money_cldr`) come first; `_WRITTEN` adds what shops write and CLDR does not list: abbreviations,
-names, old spellings. A sign that several currencies share is settled by what the caller told, the market, the
-locale, or CLDR's root locale, in this order; otherwise it stays open. Nothing is ever the dollar by default.
+CLDR's signs (`money_cldr`) come first; `_WRITTEN` adds what shops write and CLDR does not list:
+abbreviations, names, old spellings. A sign that several currencies share is settled by what the caller
+told, the market, the locale, or CLDR's root locale, in this order; otherwise it stays open. Nothing is
+ever the dollar by default.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,73 +19,183 @@ from pricecrawl.domain.money_locale import LocaleFacts, currency_codes, sign_key
 
 _DOLLARS = SIGNS["$"]
 
-# Sign or word → currencies. An empty value is money that ISO 4217 does not know (the toman is ten rials).
-_WRITTEN = {
-    # dollars and pesos
-    "US$": "USD", "U$S": "USD", "U$": "USD", "U.S.$": "USD", "$US": "USD", "USD$": "USD", "US": "USD", "AU$": "AUD",
-    "A$": "AUD", "AUD$": "AUD", "CAN$": "CAD", "C$": "CAD NIO", "CDN$": "CAD", "CND$": "CAD", "S$": "SGD",
-    "NT": "TWD", "NT$": "TWD", "HK$": "HKD", "MX$": "MXN", "R$": "BRL", "RD$": "DOP", "J$": "JMD", "BZ$": "BZD",
-    "CUC$": "CUC", "$b": "BOB", "$U": "UYU", "T$": "TOP", "TT$": "TTD", "Z$": "ZWL", "G$": "GYD", "GY$": "GYD",
-    "EC$": "XCD", "N$": "NAD", "FJ$": "FJD", "WS$": "WST", "L$": "LRD", "SI$": "SBD", "MOP$": "MOP", "B$": "BND BSD",
-    "COL$": "COP", "AR$": "ARS", "Mex$": "MXN", "dollar": _DOLLARS, "dollars": _DOLLARS, "peso": "", "pesos": "",
-    "dólares": _DOLLARS, "долл": _DOLLARS, "доллар": _DOLLARS, "долларов": _DOLLARS, "＄": _DOLLARS, "﹩": _DOLLARS,
-    "美元": "USD", "美金": "USD", "美股": "USD", "달러": "USD", "ドル": _DOLLARS, "港元": "HKD", "港幣": "HKD",
-    "台幣": "TWD", "新台幣": "TWD", "$MN": "MXN",
-    # euro
-    "euro": "EUR", "euros": "EUR", "eur": "EUR", "евро": "EUR", "евра": "EUR", "ευρώ": "EUR", "eura": "EUR", "ユーロ": "EUR",
-    "欧元": "EUR", "유로": "EUR", "يورو": "EUR", "אירו": "EUR", "eurų": "EUR", "eiro": "EUR", "eurot": "EUR", "evro": "EUR",
-    # pounds
-    "£": "GBP EGP SYP LBP FKP GIP SHP SSP", "￡": "GBP EGP", "₤": "GBP ITL TRL", "E£": "EGP", "L.E": "EGP", "LE": "EGP",
-    "L£": "LBP", "S£": "SYP", "LL": "LBP", "stg": "GBP", "pound": "GBP EGP", "pounds": "GBP EGP", "£E": "EGP",
-    "GBP£": "GBP", "IR£": "IEP", "جنيه": "EGP SDG", "ج م": "EGP", "ج.س": "SDG", "英镑": "GBP", "ポンド": "GBP",
-    # yen, yuan, won
-    "¥": "JPY CNY", "￥": "JPY CNY", "yen": "JPY", "円": "JPY", "yuan": "CNY", "rmb": "CNY", "元": "CNY TWD HKD",
-    "圆": "CNY", "圓": "TWD HKD", "人民币": "CNY", "人民幣": "CNY", "块": "CNY", "원": "KRW", "won": "KRW", "일본엔": "JPY",
-    "日圓": "JPY", "日元": "JPY",
-    # kroner
-    "kr": "SEK NOK DKK ISK", "Kr": "SEK NOK DKK ISK", "KR": "SEK NOK DKK ISK", "krona": "SEK ISK", "kronor": "SEK",
-    "kroner": "NOK DKK", "krone": "NOK DKK", "krónur": "ISK", "króna": "ISK", "Dkr": "DKK", "Nkr": "NOK", "Skr": "SEK",
-    "Ikr": "ISK", "SKr": "SEK", "NKr": "NOK", "DKr": "DKK",
-    # francs
-    "Fr": "CHF", "SFr": "CHF", "sFr": "CHF", "SFR": "CHF", "Fr.": "CHF", "Frs": "CHF", "fr": "CHF", "FS": "CHF",
-    "franc": "", "francs": "", "Franken": "CHF", "₣": "CHF FRF", "CFA": "XOF XAF", "FCFA": "XAF XOF", "F CFA": "XOF XAF",
-    "GFr": "GNF", "FBu": "BIF", "Fbu": "BIF", "FRw": "RWF", "RF": "RWF", "R₣": "RWF", "Fdj": "DJF", "CF": "KMF",
-    "FG": "GNF", "₶": "FRF",
-    # rubles and their neighbours
-    "руб": "RUB BYN", "рублей": "RUB BYN", "рубль": "RUB BYN", "рубля": "RUB BYN", "р": "RUB BYN", "Р": "RUB BYN", "Rbl": "RUB BYN",
-    "rub": "RUB", "p": "RUB", "грн": "UAH", "гривень": "UAH", "гривня": "UAH", "hrn": "UAH", "тг": "KZT", "тенге": "KZT",
-    "₸": "KZT", "сум": "UZS", "so'm": "UZS", "som": "KGS UZS", "сом": "KGS", "с": "KGS TJS", "S'": "UZS",
-    "лв": "BGN", "лева": "BGN", "ден": "MKD", "ДЕН": "MKD", "den": "MKD", "дин": "RSD", "Дин": "RSD", "din": "RSD",
-    "Dinara": "RSD", "КМ": "BAM", "ЅM": "TJS", "SM": "TJS", "бел. руб": "BYN", "Br": "BYN ETB", "₾": "GEL",
-    "ლ": "GEL", "ლარი": "GEL", "lari": "GEL", "ман": "AZN", "man": "AZN", "₼": "AZN", "֏": "AMD", "драм": "AMD",
-    # central and southern Europe
-    "Kč": "CZK", "Kc": "CZK", "Kčs": "CSK", "korun": "CZK", "zł": "PLN", "zl": "PLN", "złotych": "PLN", "złote": "PLN",
-    "Zł": "PLN", "ZŁ": "PLN", "Ft": "HUF", "FT": "HUF", "forint": "HUF", "lei": "RON MDL", "leu": "RON MDL", "RON": "RON",
-    "Lek": "ALL", "lekë": "ALL", "kn": "HRK", "kuna": "HRK", "TL": "TRY", "лир": "TRY", "₺": "TRY", "lira": "TRY", "YTL": "TRY",
-    "Sk": "SKK", "Esc": "CVE PTE", "DM": "DEM", "Lt": "LTL", "Ls": "LVL",
-    # Hebrew and Arabic
-    "₪": "ILS", 'ש"ח': "ILS", "ש'ח": "ILS", "שח": "ILS", "שקל": "ILS", "שקלים": "ILS", "nis": "ILS", "ريال": "SAR QAR OMR YER IRR",
-    "ر.س": "SAR", "ر.ع": "OMR", "ر.ق": "QAR", "ر.ي": "YER", "SR": "SAR SCR", "QR": "QAR", "﷼": "IRR SAR QAR OMR YER",
-    "ریال": "IRR", "تومان": "", "تومن": "", "درهم": "AED MAD", "د.إ": "AED", "د.ا": "JOD", "د.أ": "JOD", "Dh": "AED MAD", "Dhs": "AED MAD", "DH": "AED MAD",
-    "د.م": "MAD", "دينار": "KWD BHD JOD IQD LYD TND DZD", "د.ك": "KWD", "د.ب": "BHD", "د.ع": "IQD", "ع.د": "IQD",
-    "د.ت": "TND", "د.ج": "DZD", "دج": "DZD", "د.ل": "LYD", "ل.د": "LYD", "د": "IQD KWD BHD JOD", "دينار أردني": "JOD", "دينار كويتي": "KWD",
-    "KD": "KWD", "BD": "BHD", "JD": "JOD", "ID": "IQD", "LD": "LYD", "DT": "TND", "DA": "DZD", "ل.س": "SYP", "ل.ل": "LBP",
-    "ش.ج": "ILS", "ش.ص": "SOS", "ج.م": "EGP", "جن": "SDG", "نافكا": "ERN", "ናቕፋ": "ERN", "؋": "AFN", "د.ب.": "BHD", "دب": "BHD",
-    "ريال سعودي": "SAR", "درهم إماراتي": "AED", "ر.س.": "SAR", "⃁": "SAR",
-    # south and south-east Asia
-    "Rs": "INR PKR LKR NPR MUR SCR", "Re": "INR PKR", "₨": "INR PKR LKR NPR MUR SCR", "रु": "INR NPR", "रू": "NPR INR", "ரூ": "INR LKR", "රු": "LKR",
-    "rupees": "INR PKR LKR NPR", "rupee": "INR PKR LKR NPR", "₹": "INR", "৳": "BDT", "টাকা": "BDT", "Tk": "BDT", "บาท": "THB", "฿": "THB",
-    "baht": "THB", "₫": "VND", "đ": "VND", "Đ": "VND", "vnđ": "VND", "VND": "VND", "đồng": "VND", "Rp": "IDR", "RM": "MYR", "₱": "PHP", "₭": "LAK",
-    "៛": "KHR", "Ks": "MMK", "K": "MMK PGK ZMW", "Nu": "BTN", "Rf": "MVR", "₮": "MNT", "төг": "MNT",
-    # Africa and the Americas
-    "R": "ZAR", "KSh": "KES", "KShs": "KES", "Ksh": "KES", "TSh": "TZS", "USh": "UGX", "Sh": "KES TZS UGX SOS", "₦": "NGN",
-    "₵": "GHS", "GH¢": "GHS", "GH₵": "GHS", "MT": "MZN", "MTn": "MZN", "MK": "MWK", "ZK": "ZMW", "Kz": "AOA", "kwz": "AOA", "Ar": "MGA",
-    "Db": "STN", "UM": "MRU", "Nfk": "ERN", "ብር": "ETB", "Birr": "ETB", "D": "GMD", "E": "SZL", "P": "BWP", "Sl": "SLE",
-    "Le": "SLE", "SPL": "", "B/": "PAB", "S/": "PEN", "Bs": "BOB VES", "Q": "GTQ", "q": "GTQ", "L": "HNL MDL LSL", "₡": "CRC", "₲": "PYG", "Gs": "PYG",
-    "G": "HTG", "ƒ": "AWG ANG XCG", "Afl": "AWG", "VT": "VUV", "Vt": "VUV",
-    # old and other money
-    "₧": "ESP", "pts": "ESP", "₿": "", "Ƀ": "", "BTC": "",
-}  # fmt: skip
+# Currencies: what shops write for them (without blanks and dots); a line that begins with blanks goes on.
+# NONE is money that ISO 4217 does not know (the toman is ten rials, so it must never pass for one).
+_WRITTEN = """
+USD: US$ U$S U$ $US USD$ US 美元 美金 美股 달러
+AUD: AU$ A$ AUD$
+CAD: CAN$ CDN$ CND$
+CAD NIO: C$
+SGD: S$
+TWD: NT NT$ 台幣 新台幣
+HKD: HK$ 港元 港幣
+MXN: MX$ Mex$ $MN
+BRL: R$
+DOP: RD$
+JMD: J$
+BZD: BZ$
+CUC: CUC$
+BOB: $b
+UYU: $U
+TOP: T$
+TTD: TT$
+ZWL: Z$
+GYD: G$ GY$
+XCD: EC$
+NAD: N$
+FJD: FJ$
+WST: WS$
+LRD: L$
+SBD: SI$
+MOP: MOP$
+BND BSD: B$
+COP: COL$
+ARS: AR$
+DOLLARS: dollar dollars dólares долл доллар долларов ＄ ﹩ ドル
+NONE: peso pesos franc francs تومان تومن SPL ₿ Ƀ BTC
+EUR: euro euros eur евро евра ευρώ eura ユーロ 欧元 유로 يورو אירו eurų eiro eurot evro
+GBP EGP SYP LBP FKP GIP SHP SSP: £
+GBP EGP: ￡ pound pounds
+GBP ITL TRL: ₤
+EGP: E£ LE £E جم
+LBP: L£ LL لل
+SYP: S£ لس
+GBP: stg GBP£ 英镑 ポンド
+IEP: IR£
+EGP SDG: جنيه
+SDG: جس جن
+JPY CNY: ¥ ￥
+JPY: yen 円 일본엔 日圓 日元
+CNY: yuan rmb 圆 人民币 人民幣 块
+CNY TWD HKD: 元
+TWD HKD: 圓
+KRW: 원 won
+SEK NOK DKK ISK: kr Kr KR
+SEK ISK: krona
+SEK: kronor Skr SKr
+NOK DKK: kroner krone
+ISK: krónur króna Ikr
+DKK: Dkr DKr
+NOK: Nkr NKr
+CHF: Fr SFr sFr SFR Frs fr FS Franken
+CHF FRF: ₣
+XOF XAF: CFA FCFA
+XAF XOF: FCFA
+GNF: GFr FG
+BIF: FBu Fbu
+RWF: FRw RF R₣
+DJF: Fdj
+KMF: CF
+FRF: ₶
+RUB BYN: руб рублей рубль рубля р Р Rbl
+RUB: rub p
+UAH: грн гривень гривня hrn
+KZT: тг тенге ₸
+UZS: сум so'm S'
+KGS UZS: som
+KGS: сом
+KGS TJS: с
+BGN: лв лева
+MKD: ден ДЕН den
+RSD: дин Дин din Dinara
+BAM: КМ
+TJS: ЅM SM
+BYN: белруб
+BYN ETB: Br
+GEL: ₾ ლ ლარი lari
+AZN: ман man ₼
+AMD: ֏ драм
+CZK: Kč Kc korun
+CSK: Kčs
+PLN: zł zl złotych złote Zł ZŁ
+HUF: Ft FT forint
+RON MDL: lei leu
+RON: RON
+ALL: Lek lekë
+HRK: kn kuna
+TRY: TL лир ₺ lira YTL
+SKK: Sk
+CVE PTE: Esc
+DEM: DM
+LTL: Lt
+LVL: Ls
+ILS: ₪ ש"ח ש'ח שח שקל שקלים nis شج
+SAR QAR OMR YER IRR: ريال
+SAR: رس ريالسعودي ⃁
+OMR: رع
+QAR: رق QR
+YER: ري
+SAR SCR: SR
+IRR SAR QAR OMR YER: ﷼
+IRR: ریال
+AED MAD: درهم Dh Dhs DH
+AED: دإ درهمإماراتي
+JOD: دا دأ دينارأردني JD
+MAD: دم
+KWD BHD JOD IQD LYD TND DZD: دينار
+KWD: دك ديناركويتي KD
+BHD: دب BD
+IQD: دع عد ID
+TND: دت DT
+DZD: دج DA
+LYD: دل لد LD
+IQD KWD BHD JOD: د
+SOS: شص
+ERN: نافكا ናቕፋ Nfk
+AFN: ؋
+INR PKR LKR NPR MUR SCR: Rs ₨
+INR PKR: Re
+INR NPR: रु
+NPR INR: रू
+INR LKR: ரூ
+LKR: රු
+INR PKR LKR NPR: rupees rupee
+INR: ₹
+BDT: ৳ টাকা Tk
+THB: บาท ฿ baht
+VND: ₫ đ Đ vnđ VND đồng
+IDR: Rp
+MYR: RM
+PHP: ₱
+LAK: ₭
+KHR: ៛
+MMK: Ks
+MMK PGK ZMW: K
+BTN: Nu
+MVR: Rf
+MNT: ₮ төг
+ZAR: R
+KES: KSh KShs Ksh
+TZS: TSh
+UGX: USh
+KES TZS UGX SOS: Sh
+NGN: ₦
+GHS: ₵ GH¢ GH₵
+MZN: MT MTn
+MWK: MK
+ZMW: ZK
+AOA: Kz kwz
+MGA: Ar
+STN: Db
+MRU: UM
+ETB: ብር Birr
+GMD: D
+SZL: E
+BWP: P
+SLE: Sl Le
+PAB: B/
+PEN: S/
+BOB VES: Bs
+GTQ: Q q
+HNL MDL LSL: L
+CRC: ₡
+PYG: ₲ Gs
+HTG: G
+AWG ANG XCG: ƒ
+AWG: Afl
+VUV: VT Vt
+ESP: ₧ pts
+"""
 
 # Shared signs whose first currency holds wherever the place does not write another one with it.
 _FIRST_UNLESS_LOCAL = frozenset(
@@ -91,7 +203,7 @@ _FIRST_UNLESS_LOCAL = frozenset(
 )
 
 # Codes that are words: they count only where nothing else is money, or where the caller expects them.
-_WORD_CODES = frozenset("ALL TRY TOP CUP GEL PEN MAD BOB MOP SOS BAM".split())
+_WORD_CODES = frozenset(("ALL", "TRY", "TOP", "CUP", "GEL", "PEN", "MAD", "BOB", "MOP", "SOS", "BAM"))
 # Letters that are sizes, units and list marks as well: signs only where the place uses them.
 _LETTER_SIGNS = frozenset("DEFGKLMPSdegklmps")
 
@@ -100,8 +212,8 @@ _LETTER_SIGNS = frozenset("DEFGKLMPSdegklmps")
 class Sign:
     """One sign found beside a number.
 
-    `codes` are the currencies it may stand for (empty for money without an ISO code), `code` is true for an ISO
-    code, `weak` for something that is as well a word, a unit or a size.
+    `codes` are the currencies it may stand for (empty for money without an ISO code), `code` is true
+    for an ISO code, `weak` for something that is as well a word, a unit or a size.
     """
 
     text: str
@@ -110,15 +222,25 @@ class Sign:
     weak: bool = False
 
 
+def _written() -> Iterator[tuple[str, str]]:
+    codes = ""
+    for line in _WRITTEN.strip().split("\n"):
+        head, colon, signs = line.partition(": ")
+        if colon and not line.startswith(" "):
+            codes = {"NONE": "", "DOLLARS": _DOLLARS}.get(head, head)
+        else:
+            signs = line
+        yield from ((sign, codes) for sign in signs.split())
+
+
 @lru_cache(maxsize=1)
 def table() -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
     """Signs by exact key, and by folded key for what is long or foreign enough to be safe in any case."""
     exact: dict[str, tuple[str, ...]] = {}
-    for source in (SIGNS, _WRITTEN):
-        for sign, codes in source.items():
-            key = sign_key(sign)
-            known = exact.get(key, ())
-            exact[key] = known + tuple(code for code in codes.split() if code not in known)
+    for sign, codes in (*SIGNS.items(), *_written()):
+        key = sign_key(sign)
+        known = exact.get(key, ())
+        exact[key] = known + tuple(code for code in codes.split() if code not in known)
     folded: dict[str, tuple[str, ...]] = {}
     for key, found in exact.items():
         if len(key) > 2 or (len(key) == 2 and not key.isascii() and key not in ("км", "КМ")):

@@ -1,7 +1,8 @@
 """From what a shop wrote (RawListing) to types (Listing), or a recorded rejection.
 
-Bad data is an answer, never an exception: each way in which a listing can be unfit has a reason and a sentence.
-What merely cannot be told (a size, a condition) stays unknown and does not cost the listing its price.
+Bad data is an answer, never an exception: each way in which a listing can be unfit has a reason and a
+sentence. What merely cannot be told (a size, a condition) stays unknown and does not cost the listing
+its price.
 """
 
 from __future__ import annotations
@@ -53,8 +54,9 @@ def normalize(
 ) -> Listing | Rejected:
     """The typed listing, or why there is none. Pure; never raises for bad data.
 
-    `now` stands in where the raw listing carries no time of its own. `known_sizes` lets a GTIN be refused that
-    elsewhere belongs to another size: a wrong barcode joins two products, which no later step can undo.
+    `now` stands in where the raw listing carries no time of its own. `known_sizes` lets a GTIN be
+    refused that elsewhere belongs to another size: a wrong barcode joins two products, which no later
+    step can undo.
     """
     sku, name, url = _line(raw.source_sku), _line(raw.name), str(raw.url or "").strip()
     for unfit in (_unfit_text(sku, name), _unfit_url(url)):
@@ -245,7 +247,10 @@ def _size(raw: RawListing, name: str, market: Market) -> tuple[Size | None, int,
 
 
 def _contradict(one: Size, other: Size) -> bool:
-    """Different contents whether the packs are counted in or not: `330 ml` and `6 x 330 ml` do not contradict."""
+    """Different contents whether the packs are counted in or not.
+
+    `330 ml` and `6 x 330 ml` do not contradict.
+    """
     if one.base_unit != other.base_unit or one.base_quantity is None or other.base_quantity is None:
         return False
     mine = {one.base_quantity, one.base_quantity / one.pack}
@@ -274,7 +279,8 @@ _CONDITIONAL = re.compile(
     r"\b(?:over|above|from|ab|orders|spend|dès|desde|oltre|vanaf|över|od|от|min)\b", re.IGNORECASE
 )
 _FREE_SHIPPING = re.compile(
-    r"free|gratis|kostenlos|versandkostenfrei|gratuit|offert|gratuito|zdarma|za darmo|бесплатн|безкоштовн|無料|免运费|包邮|무료|مجاني|חינם|ücretsiz",
+    r"free|gratis|kostenlos|versandkostenfrei|gratuit|offert|gratuito|zdarma|za darmo|бесплатн|безкоштовн|"
+    r"無料|免运费|包邮|무료|مجاني|חינם|ücretsiz",
     re.IGNORECASE,
 )
 
