@@ -108,8 +108,8 @@ def settle(
         if not anchored and not choice.by_preference and all(is_generic(c.method) for c in support):
             reasons.append(ReviewReason.LOW_CONFIDENCE)
             trace.append("Only vague selectors give this price: a person must look.")
-        # A preference does not vouch, so its own candidate is judged; else the best that agrees is.
-        judged = chosen if choice.by_preference else min(support, key=rank)
+        # A preference does not vouch: the guardrails see what agrees with the price, not who chose it.
+        judged = min(support, key=rank)
         for finding in judge(
             price=price,
             currency=currency,

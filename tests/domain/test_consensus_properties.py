@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pricecrawl.domain.availability import Availability
 from pricecrawl.domain.candidate import Candidate, Method, PriceKind, confidence_of, weight_of
 from pricecrawl.domain.consensus import PRIMARY_KINDS, Anchor, Consensus, Preference, settle
-from pricecrawl.domain.consensus_groups import agree, groups
+from pricecrawl.domain.consensus_groups import agree, groups, score
 from pricecrawl.domain.market import Market, TaxBasis
 from pricecrawl.domain.reasons import ReviewReason
 from tests.shared import examples
@@ -141,8 +141,9 @@ def test_without_a_market_a_foreign_candidate_is_outweighed_or_a_review(found, m
     before = settle(found)
     assume(before.price is not None and before.currency is not None and more.currency != before.currency)
     after = settle([*found, more])
-    own = [c for c in found if c.kind in PRIMARY_KINDS and c.currency == before.currency]
-    heavier = more.weight > 2 * max(c.weight for c in own) if own else True
+    primary = [c for c in [*found, more] if c.kind in PRIMARY_KINDS]
+    weight = {name: score(c for c in primary if c.currency == name) for name in CURRENCIES}
+    heavier = weight[more.currency] > 2 * weight[before.currency]
     conflict = ReviewReason.CURRENCY_CONFLICT in after.review_reasons
     assert winner(after) == winner(before) or conflict or heavier
 
