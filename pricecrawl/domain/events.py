@@ -38,6 +38,8 @@ class EventType(StrEnum):
     POLICY_EVALUATED = "policy.evaluated"
     POLICY_CHANGED = "policy.changed"
     HOLD_CHANGED = "hold.changed"
+    CATALOGUE_IMPORTED = "catalogue.imported"
+    COSTS_IMPORTED = "costs.imported"
     APPROVAL_REQUESTED = "approval.requested"
     PRICE_APPROVED = "price.approved"
     PRICE_REJECTED = "price.rejected"

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from pricecrawl.pricing.states import EXCEPTION_TRANSITIONS, TRANSITIONS, IllegalTransition, State, advance
 
 # The chain of the contracts, written down a second time.
-CHAIN = """
+_CHAIN = """
     COLLECTION_PENDING COLLECTED EXTRACTED NORMALIZED MAPPING_PENDING MAPPED MARKET_PRICE_READY
     PRICE_COMPUTED POLICY_EVALUATED APPROVED PUBLISH_PENDING PUBLISHING PUBLISHED VERIFYING VERIFIED
     ROLLBACK_PENDING ROLLED_BACK
-""".split()
+"""
+CHAIN = _CHAIN.split()
 
 
 def test_every_state_has_a_row_and_every_move_leads_to_a_state() -> None:

@@ -1,0 +1,217 @@
+"""Our own SKUs, their identifiers, and their dated costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from sqlalchemy import Connection, bindparam, delete, func, or_, select, update
+
+from pricecrawl.db.sql import chunks, insert_rows, upsert
+from pricecrawl.db.store import Store
+from pricecrawl.db.tables import sku, sku_cost, sku_identifier
+from pricecrawl.domain.market import TaxBasis
+
+
+@dataclass(frozen=True, slots=True)
+class SkuRow:
+    """One of our SKUs.
+
+    `identifiers` are (kind, value) pairs: `gtin` as GTIN-14, `mpn` as written and `part`, the same
+    without separators.
+    """
+
+    sku: str
+    name: str
+    currency: str
+    brand: str = ""
+    category: str = ""
+    country: str | None = None
+    tax_basis: TaxBasis = TaxBasis.INCLUSIVE
+    pack: int = 1
+    base_quantity: Decimal | None = None
+    base_unit: str | None = None
+    current_price: Decimal | None = None
+    protected: bool = False
+    tier: str = "B"
+    active: bool = True
+    identifiers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CostRow:
+    """What one unit costs from a day on, in the SKU's currency and on its tax basis."""
+
+    sku: str
+    currency: str
+    cogs: Decimal
+    fulfilment: Decimal
+    payment: Decimal
+    valid_from: datetime
+    valid_to: datetime | None = None
+    map_price: Decimal | None = None
+    regulatory_floor: Decimal | None = None
+    map_required: bool = False
+    regulatory_required: bool = False
+
+
+# Column of the file by column of the table, where a file without it must not change what is there.
+_OPTIONAL = {
+    "brand": ("brand",),
+    "category": ("category",),
+    "country": ("country",),
+    "tax_basis": ("tax_basis",),
+    "current_price": ("current_price",),
+    "protected": ("protected",),
+    "tier": ("tier",),
+    "active": ("active",),
+}
+
+
+class CatalogueStore(Store):
+    """Reading and writing of `sku`, `sku_identifier` and `sku_cost`."""
+
+    def save_skus(
+        self, tx: Connection, rows: Sequence[SkuRow], *, columns: Iterable[str], now: datetime
+    ) -> tuple[int, int]:
+        """Add or update SKUs; returns how many were added and how many were there before.
+
+        Of a SKU that exists only what the file's `columns` state is overwritten.
+        """
+        there = self._existing(tx, [row.sku for row in rows])
+        statement = upsert(tx, sku)
+        stated = set(columns)
+        kept = {name for heading, names in _OPTIONAL.items() if heading not in stated for name in names}
+        names = [column.name for column in sku.columns if column.name not in {"sku", *kept}]
+        statement = statement.on_conflict_do_update(
+            index_elements=[sku.c.sku], set_={name: statement.excluded[name] for name in names}
+        )
+        values = [
+            {
+                "sku": row.sku,
+                "name": row.name,
+                "brand": row.brand,
+                "category": row.category,
+                "currency": row.currency,
+                "country": row.country,
+                "tax_basis": row.tax_basis.value,
+                "pack": row.pack,
+                "base_quantity": row.base_quantity,
+                "base_unit": row.base_unit,
+                "current_price": row.current_price,
+                "protected": row.protected,
+                "tier": row.tier,
+                "active": row.active,
+                "imported_at": now,
+            }
+            for row in rows
+        ]
+        if values:
+            tx.execute(statement, values)
+        kinds = {"gtin": ("gtin",), "mpn": ("mpn", "part")}
+        stated_kinds = {kind for heading in stated & kinds.keys() for kind in kinds[heading]}
+        self._save_identifiers(tx, rows, stated_kinds)
+        return len(rows) - len(there), len(there)
+
+    def save_costs(self, tx: Connection, rows: Sequence[CostRow], *, now: datetime) -> tuple[int, int]:
+        """Add dated costs; returns how many were added and how many replaced one of the same day.
+
+        A cost that was in force when a new one starts ends there.
+        """
+        there: dict[tuple[str, datetime], int] = {}
+        for some in chunks(sorted({row.sku for row in rows})):
+            query = select(sku_cost.c.id, sku_cost.c.sku, sku_cost.c.valid_from)
+            for found in tx.execute(query.where(sku_cost.c.sku.in_(some))):
+                there[found.sku, found.valid_from] = found.id
+        # Oldest first, so that of several costs of one SKU in a file each ends where the next starts.
+        ordered = sorted(rows, key=lambda row: (row.sku, row.valid_from))
+        replaced = [number for row in ordered if (number := there.get((row.sku, row.valid_from)))]
+        for numbers in chunks(replaced):
+            tx.execute(delete(sku_cost).where(sku_cost.c.id.in_(numbers)))
+        if ordered:
+            tx.execute(_END_THE_ONE_BEFORE, [{"of": row.sku, "starts": row.valid_from} for row in ordered])
+        starts = [(row.sku, row.valid_from) for row in ordered[1:]] + [None]
+        insert_rows(
+            tx,
+            sku_cost,
+            [_cost(row, _end(row, following), now) for row, following in zip(ordered, starts, strict=True)]
+            if ordered
+            else [],
+        )
+        return len(rows) - len(replaced), len(replaced)
+
+    def currencies(self, skus: Iterable[str]) -> dict[str, str]:
+        """Currency by SKU, of those that the catalogue has."""
+        found: dict[str, str] = {}
+        with self.engine.connect() as conn:
+            for some in chunks(sorted(skus)):
+                query = select(sku.c.sku, sku.c.currency).where(sku.c.sku.in_(some))
+                found.update({row.sku: row.currency for row in conn.execute(query)})
+        return found
+
+    def count(self) -> int:
+        """How many active SKUs there are."""
+        with self.engine.connect() as conn:
+            return conn.execute(select(func.count()).where(sku.c.active)).scalar_one()
+
+    def _existing(self, tx: Connection, skus: Sequence[str]) -> set[str]:
+        found: set[str] = set()
+        for some in chunks(skus):
+            found.update(tx.execute(select(sku.c.sku).where(sku.c.sku.in_(some))).scalars())
+        return found
+
+    def _save_identifiers(self, tx: Connection, rows: Sequence[SkuRow], kinds: set[str]) -> None:
+        """Replace the identifiers of the kinds that the file has a column for."""
+        if not kinds:
+            return
+        for some in chunks([row.sku for row in rows]):
+            tx.execute(
+                delete(sku_identifier).where(sku_identifier.c.sku.in_(some), sku_identifier.c.kind.in_(kinds))
+            )
+        insert_rows(
+            tx,
+            sku_identifier,
+            [
+                {"sku": row.sku, "kind": kind, "value": value}
+                for row in rows
+                for kind, value in row.identifiers
+                if kind in kinds
+            ],
+        )
+
+
+_END_THE_ONE_BEFORE = (
+    update(sku_cost)
+    .where(
+        sku_cost.c.sku == bindparam("of"),
+        sku_cost.c.valid_from < bindparam("starts"),
+        or_(sku_cost.c.valid_to.is_(None), sku_cost.c.valid_to > bindparam("starts")),
+    )
+    .values(valid_to=bindparam("starts"))
+)
+
+
+def _end(row: CostRow, following: tuple[str, datetime] | None) -> datetime | None:
+    """Where a cost ends: at its own end, or where the next one of the file for that SKU starts."""
+    if following is None or following[0] != row.sku:
+        return row.valid_to
+    return following[1] if row.valid_to is None else min(row.valid_to, following[1])
+
+
+def _cost(row: CostRow, ends: datetime | None, now: datetime) -> Mapping[str, object]:
+    return {
+        "sku": row.sku,
+        "currency": row.currency,
+        "cogs": row.cogs,
+        "fulfilment": row.fulfilment,
+        "payment": row.payment,
+        "map_price": row.map_price,
+        "regulatory_floor": row.regulatory_floor,
+        "map_required": row.map_required,
+        "regulatory_required": row.regulatory_required,
+        "valid_from": row.valid_from,
+        "valid_to": ends,
+        "imported_at": now,
+    }

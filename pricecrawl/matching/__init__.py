@@ -1,0 +1,1 @@
+"""Whose SKU is it: from exact identifiers to calibrated models."""

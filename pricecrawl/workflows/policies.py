@@ -1,0 +1,119 @@
+"""Which policy is in force, and how a new one gets there: nobody approves their own."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from pricecrawl.db.policies import PolicyRow, PolicyStore
+from pricecrawl.domain.errors import PricecrawlError, UsageProblem
+from pricecrawl.domain.events import EventType
+from pricecrawl.pricing.policy import BUILTIN, Policy, policy_body, read_overrides, read_policy
+from pricecrawl.workflows.events import event
+
+
+def load_file(path: Path) -> Policy:
+    """A policy from a TOML file.
+
+    Raises:
+        UsageProblem: naming the file, and the line or key at fault.
+    """
+    try:
+        body = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+    except OSError as problem:
+        raise UsageProblem(
+            f"{path} cannot be read ({problem.strerror}): name an existing policy file."
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise UsageProblem(f"{path} is no TOML: {problem}.") from None
+    return read_policy(body, place=str(path))
+
+
+def in_force(store: PolicyStore, tx: Any, now: datetime) -> Policy | None:
+    """The policy that holds at `now`; the built-in one, which is then stored, where there is none.
+
+    None where a stored one cannot be read: then nothing may be priced.
+    """
+    row = store.in_force(tx, now)
+    if row is None:
+        _store_builtin(store, tx, now)
+        return BUILTIN
+    try:
+        return read_policy(row.body, place=f"policy {row.version}")
+    except PricecrawlError:
+        return None
+
+
+def overrides_of(body: Any, sku: str) -> dict[str, Any] | None:
+    """Stored settings of one SKU; None where they cannot be read."""
+    try:
+        return read_overrides(body, place=f"settings of {sku}")
+    except PricecrawlError:
+        return None
+
+
+def propose(store: PolicyStore, policy: Policy, *, by: str, now: datetime) -> None:
+    """Store a version that somebody else must approve before it holds.
+
+    Raises:
+        UsageProblem: the version is there already.
+    """
+    row = PolicyRow(policy.version, policy_body(policy), by, now, policy.valid_from, None, None)
+    with store.begin() as tx:
+        if not store.add(tx, row):
+            raise UsageProblem(
+                f"policy {policy.version} exists already; a changed policy needs a version of its own."
+            )
+        store.append(tx, [_changed(policy.version, "proposed", by, now, valid_from=policy.valid_from)])
+
+
+def approve(store: PolicyStore, version: str, *, by: str, reason: str, now: datetime) -> None:
+    """Put a proposed version in force from its start on.
+
+    Raises:
+        UsageProblem: there is no such version, it is approved already, or `by` is its author.
+    """
+    with store.begin() as tx:
+        row = store.get(tx, version)
+        if row is None:
+            raise UsageProblem(f"there is no policy {version}; `pricecrawl price policy list` shows all.")
+        if row.approved_at is not None:
+            raise UsageProblem(f"policy {version} was approved by {row.approved_by} already.")
+        if row.author == by:
+            raise UsageProblem(f"{by} wrote policy {version}: somebody else must approve it.")
+        store.approve(tx, version, by=by, now=now)
+        store.append(tx, [_changed(version, "approved", by, now, reason=reason)])
+
+
+def _store_builtin(store: PolicyStore, tx: Any, now: datetime) -> None:
+    row = PolicyRow(
+        version=BUILTIN.version,
+        body=policy_body(BUILTIN),
+        author="pricecrawl",
+        created_at=now,
+        valid_from=BUILTIN.valid_from,
+        approved_by="pricecrawl",
+        approved_at=now,
+    )
+    if store.add(tx, replace(row)):
+        store.append(tx, [_changed(BUILTIN.version, "installed", "pricecrawl", now)])
+
+
+def _changed(version: str, what: str, by: str, now: datetime, **more: Any) -> Any:
+    payload = {"version": version, "change": what, "by": by}
+    payload |= {
+        key: value.isoformat() if isinstance(value, datetime) else value for key, value in more.items()
+    }
+    return event(
+        EventType.POLICY_CHANGED,
+        f"policy:{version}",
+        payload,
+        now=now,
+        correlation=f"policy:{version}",
+        producer="pricing",
+        key=f"{what} {now.isoformat()}",
+    )

@@ -1,0 +1,311 @@
+"""Pricing the catalogue: load a batch, decide, save snapshots, decisions and events in one transaction."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from pricecrawl.db.policies import PolicyStore
+from pricecrawl.db.pricing import Loaded, PricingStore
+from pricecrawl.domain.errors import UsageProblem
+from pricecrawl.domain.events import EventType
+from pricecrawl.pricing.breaker import Moved, move, tripped
+from pricecrawl.pricing.decision import Decision, decide, with_findings
+from pricecrawl.pricing.findings import Finding, Inputs, Verdict
+from pricecrawl.pricing.fx import Rates
+from pricecrawl.pricing.market_price import market_price
+from pricecrawl.pricing.policy import Policy, Settings
+from pricecrawl.pricing.states import State, advance
+from pricecrawl.workflows import decision_rows as rows
+from pricecrawl.workflows.events import event, stable_id
+from pricecrawl.workflows.offers import (
+    cost_of,
+    held_sources,
+    holds_on,
+    offer_of,
+    rates_of,
+    subject_of,
+)
+from pricecrawl.workflows.policies import in_force, overrides_of
+
+BATCH = 500
+KEPT = 1000
+"""Decisions that a run hands back to be shown; a larger run is looked at in the database."""
+
+_RATES_BACK = timedelta(days=30)
+_EMPTY = Settings()
+
+
+@dataclass(slots=True)
+class Priced:
+    """What a run decided. `decisions` holds the first `KEPT` as (decision id, decision)."""
+
+    run_id: str
+    policy_version: str
+    skus: int = 0
+    verdicts: Counter[str] = field(default_factory=Counter)
+    superseded: int = 0
+    recalled: int = 0
+    decisions: list[tuple[str, Decision]] = field(default_factory=list)
+
+
+def run(
+    store: PricingStore,
+    *,
+    now: datetime,
+    countries: Mapping[str, str],
+    skus: Sequence[str] | None = None,
+    correlation: str | None = None,
+    authorized: bool = True,
+) -> Priced:
+    """Decide a price for `skus`, or for every active SKU.
+
+    `countries` is the market of each source. `correlation` names what asked for it; asked twice under
+    the same name, a SKU is decided once. Each batch is one transaction that takes the kill switches,
+    costs and offers as they are at that moment.
+
+    Raises:
+        UsageProblem: one of `skus` is not in the catalogue.
+    """
+    pricing = _Run(store, now=now, countries=countries, correlation=correlation, authorized=authorized)
+    for names in _named(skus) if skus is not None else _endless():
+        if not pricing.batch(names):
+            break
+    pricing.finish()
+    return pricing.result
+
+
+def _named(skus: Sequence[str]) -> Iterator[list[str]]:
+    unique = sorted(set(skus))
+    yield from (unique[start : start + BATCH] for start in range(0, len(unique), BATCH))
+
+
+def _endless() -> Iterator[None]:
+    while True:
+        yield None
+
+
+class _Run:
+    """One pricing run: what stays the same over its batches, and what the breaker has counted."""
+
+    def __init__(
+        self,
+        store: PricingStore,
+        *,
+        now: datetime,
+        countries: Mapping[str, str],
+        correlation: str | None,
+        authorized: bool,
+    ) -> None:
+        self.store = store
+        self.now = now
+        self.countries = countries
+        self.authorized = authorized
+        self.after = ""
+        self.settings: dict[tuple[str, str], Settings] = {}
+        self.breaker = _Breaker(store, now)
+        run_id = stable_id("pricing", correlation or now.isoformat())
+        with store.begin() as tx:
+            self.policy = in_force(PolicyStore(store.engine), tx, now)
+            self.rates: Rates = rates_of(store.rates(tx, (now - _RATES_BACK).date()))
+            version = self.policy.version if self.policy else "unavailable"
+            self.result = Priced(run_id, version)
+            self.cause = self._request(tx, correlation)
+
+    def batch(self, names: list[str] | None) -> bool:
+        """Price the next SKUs (or `names`); False when there are no more."""
+        with self.store.begin() as tx:
+            loaded = (
+                self.store.named(tx, names)
+                if names is not None
+                else self.store.batch(tx, after=self.after, limit=BATCH)
+            )
+            if names is not None and len(loaded.skus) != len(names):
+                missing = sorted(set(names) - {row.sku for row in loaded.skus})
+                raise UsageProblem(
+                    f"SKU {missing[0]} is not in the catalogue; `pricecrawl catalog import` adds it."
+                )
+            if not loaded.skus:
+                return False
+            self.after = loaded.skus[-1].sku
+            decided = self._decide(tx, loaded)
+            self._save(tx, loaded, decided)
+        return True
+
+    def finish(self) -> None:
+        """Take back what was allowed before the breaker opened, as far as nobody has published it."""
+        finding = self.breaker.opened
+        if finding is None or not self.breaker.passed:
+            return
+        with self.store.begin() as tx:
+            statuses = self.store.statuses(tx, list(self.breaker.passed))
+            taken = [of for of, status in statuses.items() if status == State.APPROVED.value]
+            expires = self.now + timedelta(hours=self._default().review_hours)
+            changes = [(of, State.APPROVED.value, State.REVIEW_REQUIRED.value) for of in taken]
+            for of, was, becomes in changes:
+                advance(was, State(becomes), what=f"decision {of}")
+            self.store.set_status(tx, changes, now=self.now)
+            self.store.recall(tx, taken, finding.plain(), verdict=Verdict.REVIEW.value, expires_at=expires)
+            self.store.append(
+                tx,
+                [
+                    rows.review_requested(
+                        of, self.breaker.passed[of], [finding], expires, now=self.now, key="recalled"
+                    )
+                    for of in taken
+                ],
+            )
+        self.result.recalled = len(taken)
+        self.result.verdicts[Verdict.ALLOW.value] -= len(taken)
+        self.result.verdicts[Verdict.REVIEW.value] += len(taken)
+
+    def _decide(self, tx: Any, loaded: Loaded) -> list[tuple[str, Decision]]:
+        holds = self.store.holds(tx)
+        held = held_sources(holds)
+        ids = [stable_id(self.result.run_id, row.sku) for row in loaded.skus]
+        done = self.store.decided(tx, ids)
+        decided = []
+        for decision_id, row in zip(ids, loaded.skus, strict=True):
+            if decision_id in done:
+                continue
+            settings, version = self._resolve(row, loaded.overrides.get(row.sku))
+            subject = subject_of(row)
+            offers = tuple(
+                offer_of(item, countries=self.countries, held=held, chosen=loaded.chosen)
+                for item in loaded.offers.get(row.sku, ())
+            )
+            snapshot = market_price(
+                subject, offers, settings=settings or _EMPTY, rates=self.rates, now=self.now
+            )
+            inputs = Inputs(
+                subject=subject,
+                cost=cost_of(loaded.costs.get(row.sku, ()), self.now),
+                settings=settings,
+                policy_version=version,
+                market=snapshot,
+                now=self.now,
+                holds=holds_on(row.sku, holds) if holds else (),
+                previous_market=loaded.previous.get(row.sku),
+                authorized=self.authorized,
+            )
+            decided.append((decision_id, decide(inputs)))
+        return self.breaker.judge(tx, decided, self._default())
+
+    def _save(self, tx: Any, loaded: Loaded, decided: list[tuple[str, Decision]]) -> None:
+        now = self.now
+        numbers = self.store.snapshot_ids(tx, len(decided))
+        events, stale = [], []
+        snapshots, decisions = [], []
+        for number, (decision_id, decision) in zip(numbers, decided, strict=True):
+            sku = decision.inputs.subject.sku
+            snapshots.append(rows.snapshot(number, decision))
+            decisions.append(rows.decision(decision_id, number, decision))
+            events += rows.events(decision_id, number, decision, cause=self.cause)
+            for old in loaded.open.get(sku, ()):
+                advance(old.status, State.STALE, what=f"decision {old.decision_id}")
+                stale.append((old.decision_id, old.status, State.STALE.value))
+            self.result.verdicts[decision.verdict.value] += 1
+        self.store.save(tx, snapshots, decisions)
+        self.store.set_status(tx, stale, now=now)
+        self.store.append(tx, events)
+        self.result.skus += len(decided)
+        self.result.superseded += len(stale)
+        room = KEPT - len(self.result.decisions)
+        self.result.decisions += decided[:room]
+
+    def _resolve(self, row: Any, overrides: Mapping[str, Any] | None) -> tuple[Settings | None, str]:
+        """Settings of a SKU and the version that names them; None where they cannot be read."""
+        policy: Policy | None = self.policy
+        if policy is None:
+            return None, "unavailable"
+        if overrides:
+            own = overrides_of(overrides, row.sku)
+            digest = hashlib.sha256(json.dumps(overrides, sort_keys=True).encode()).hexdigest()[:12]
+            version = f"{policy.version}+{digest}"
+            return (None if own is None else policy.resolve(row.sku, row.category, own)), version
+        key = (row.sku if row.sku in policy.skus else "", row.category)
+        settings = self.settings.get(key)
+        if settings is None:
+            settings = self.settings[key] = policy.resolve(row.sku, row.category)
+        return settings, policy.version
+
+    def _default(self) -> Settings:
+        return self.policy.default if self.policy else _EMPTY
+
+    def _request(self, tx: Any, correlation: str | None) -> str:
+        payload = {"run": self.result.run_id, "policy_version": self.result.policy_version}
+        if correlation is not None:
+            payload["asked_by"] = correlation
+        made = event(
+            EventType.PRICING_REQUESTED,
+            f"pricing:{self.result.run_id}",
+            payload,
+            now=self.now,
+            correlation=self.result.run_id,
+            producer="pricing",
+            key=self.now.isoformat(),
+        )
+        self.store.append(tx, [made])
+        return made.event_id
+
+
+class _Breaker:
+    """The mass-change breaker over the batches of one run, by currency: a market each.
+
+    A SKU that moves again within the window counts once. Within one batch the count is complete before
+    anything is stored; in a run of many batches those before the one that trips are taken back at the end.
+    """
+
+    def __init__(self, store: PricingStore, now: datetime) -> None:
+        self.store = store
+        self.now = now
+        self.opened: Finding | None = None
+        self.passed: dict[str, str] = {}
+        self._moves: dict[str, dict[str, Decimal]] | None = None
+        self._totals: dict[str, tuple[int, Decimal]] | None = None
+
+    def judge(
+        self, tx: Any, decided: list[tuple[str, Decision]], settings: Settings
+    ) -> list[tuple[str, Decision]]:
+        """The decisions, those that would move a price sent to review once too much moved."""
+        if self._moves is None:
+            self._moves = self._window(tx, settings)
+        for _, made in decided:
+            if difference := move(made):
+                subject = made.inputs.subject
+                self._moves.setdefault(subject.currency, {})[subject.sku] = difference
+        if self.opened is None:
+            self.opened = self._tripped(tx, settings)
+        if self.opened is None:
+            self.passed.update((of, made.inputs.subject.sku) for of, made in decided if move(made))
+            return decided
+        more = (self.opened,)
+        return [(of, with_findings(made, more) if move(made) else made) for of, made in decided]
+
+    def _window(self, tx: Any, settings: Settings) -> dict[str, dict[str, Decimal]]:
+        """Moves that earlier runs allowed within the window, by currency and SKU."""
+        since = self.now - timedelta(minutes=settings.breaker_window_minutes)
+        moves: dict[str, dict[str, Decimal]] = {}
+        for row in self.store.moves_since(tx, since):
+            if row.current_price is not None and row.proposed_price is not None:
+                moves.setdefault(row.currency, {})[row.sku] = abs(row.proposed_price - row.current_price)
+        return moves
+
+    def _tripped(self, tx: Any, settings: Settings) -> Finding | None:
+        assert self._moves is not None
+        for currency, moves in sorted(self._moves.items()):
+            if len(moves) < settings.breaker_min_moves:
+                continue  # nothing can trip; do not add up the catalogue for it
+            if self._totals is None:
+                self._totals = self.store.totals(tx)
+            count, total = self._totals.get(currency, (0, Decimal(0)))
+            moved = Moved(len(moves), sum(moves.values(), Decimal(0)), count, total)
+            if found := tripped(moved, settings):
+                return found
+        return None
