@@ -7,8 +7,10 @@ pipelines have tests of their own and are left out here.
 from __future__ import annotations
 
 import asyncio
+import threading
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
@@ -86,6 +88,28 @@ class Shop:
             return web.Response(status=404, text="not here")
         body = page.body.replace(SHOP.encode(), self.origin.encode())
         return web.Response(body=body, status=page.status, headers=page.headers)
+
+
+@contextmanager
+def serve(answers: Mapping[str, Answer]) -> Iterator[Shop]:
+    """The shop in a thread of its own, for crawls in another process."""
+    shop, ready, loop = Shop(dict(answers)), threading.Event(), asyncio.new_event_loop()
+
+    def run() -> None:
+        loop.run_until_complete(shop.__aenter__())
+        ready.set()
+        loop.run_forever()
+        loop.run_until_complete(shop.__aexit__())
+        loop.close()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    ready.wait(30)
+    try:
+        yield shop
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(30)
 
 
 @dataclass
