@@ -165,10 +165,12 @@ class ShopifySpider(PlatformSpider[ShopifySource]):
             self.products.add(key)
         yield from self.listings(feed)
         total = None if self.source.collections else self.meta.published_products
-        if not new or (len(feed.ids) < PAGE_LIMIT and total is not None and len(self.products) >= total):
-            # A short page alone proves nothing: shops may clamp the limit or hide rows after paging.
+        last = (number + 1) * PAGE_LIMIT > WALK_LIMIT
+        # A short page alone proves nothing: shops may clamp the limit or hide rows after paging.
+        may_end = len(feed.ids) < PAGE_LIMIT or last
+        if not new or (may_end and total is not None and len(self.products) >= total):
             yield from self.end(walk, CoverageReason.EXHAUSTED)
-        elif (number + 1) * PAGE_LIMIT > WALK_LIMIT:
+        elif last:
             yield from self.end(walk, CoverageReason.CAPPED, f"the feed ends at {WALK_LIMIT} products")
         else:
             yield self.page(walk, path, number + 1)

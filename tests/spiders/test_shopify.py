@@ -12,7 +12,7 @@ from aiohttp import web
 from pricecrawl.domain.candidate import PriceKind, PriceUnit
 from pricecrawl.domain.reasons import SkipReason
 from pricecrawl.domain.run import CoverageReason
-from pricecrawl.extraction.platforms.shopify import is_feed_url, read_feed, read_meta
+from pricecrawl.extraction.platforms.shopify import WALK_LIMIT, is_feed_url, read_feed, read_meta
 from tests.spiders.harness import Answer, Crawl, Page, crawl
 
 ROW = {
@@ -89,12 +89,27 @@ def test_how_a_walk_ends(given: Mapping[str, Answer], listings: int, coverage: C
     assert len(result.log) < 10
 
 
-def test_the_cap_of_the_feed_is_capped_and_not_tried() -> None:
-    result = run(shop(25_400, total=25_400))
-    assert len(result.listings) == 25_000
+@pytest.fixture
+def low_cap(monkeypatch: pytest.MonkeyPatch) -> int:
+    """The feed's cap, lowered so that reaching it takes no time."""
+    assert WALK_LIMIT == 25_000
+    monkeypatch.setattr("pricecrawl.spiders.shopify.WALK_LIMIT", 1000)
+    return 1000
+
+
+def test_the_cap_of_the_feed_is_capped_and_not_tried(low_cap: int) -> None:
+    result = run(shop(1400, total=1400, cap=low_cap))
+    assert len(result.listings) == low_cap
     assert result.spider.coverage_reason is CoverageReason.CAPPED
-    assert result.spider.expected_total == 25_400
-    assert "/products.json?limit=250&page=101" not in result.log
+    assert result.spider.expected_total == 1400
+    assert "/products.json?limit=250&page=5" not in result.log
+
+
+@pytest.mark.parametrize(("total", "reason"), [(1000, CoverageReason.COUNTED), (None, CoverageReason.CAPPED)])
+def test_a_shop_that_just_fits(low_cap: int, total: int | None, reason: CoverageReason) -> None:
+    result = run(shop(1000, total=total, cap=low_cap))
+    assert len(result.listings) == 1000
+    assert result.spider.coverage_reason is reason
 
 
 def test_a_cap_that_comes_early_is_capped() -> None:
