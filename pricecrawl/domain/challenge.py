@@ -316,9 +316,9 @@ def _by_content(page: PageFacts, facts: ResponseFacts) -> tuple[str, str | None]
             return "captcha-only", found
         if _is_wall(page):
             return "login-wall", None
-        if any(phrase in page.title or phrase in visible for phrase in QUEUE_PHRASES):
+        if _says(page, QUEUE_PHRASES):
             return "waiting-room", "queue-it" if "queue-it" in page.low else None
-        if _says_blocked(page):
+        if _says(page, BLOCK_PHRASES):
             return "block-phrase", None
     if page.is_html and len(visible) <= 120 and _script_gate(page):
         return "script-gate", None
@@ -345,28 +345,24 @@ def _json_gate(page: PageFacts) -> tuple[str, str | None] | None:
     return None
 
 
-def _says_blocked(page: PageFacts) -> bool:
-    """A short page whose title, heading or first words are about the visitor.
+def _says(page: PageFacts, phrases: tuple[str, ...]) -> bool:
+    """A short page whose title, heading or first words are about the visitor and not about a thing.
 
     A title alone does not decide over a page that has its own heading and something to say; an amount of
     money leaves only a heading that begins with the phrase.
     """
     visible = page.visible
     if page.amount:
-        return any(heading.startswith(BLOCK_PHRASES) for heading in page.headings[:1])
-    if any(phrase in heading for heading in page.headings[:2] for phrase in BLOCK_PHRASES):
+        return any(heading.startswith(phrases) for heading in page.headings[:1])
+    if any(phrase in heading for heading in page.headings[:2] for phrase in phrases):
         return True
     title_counts = len(visible) <= BARE_PAGE or not page.headings
-    if (
-        title_counts
-        and len(visible) <= LONGEST_GATE
-        and any(phrase in page.title for phrase in BLOCK_PHRASES)
-    ):
+    if title_counts and len(visible) <= LONGEST_GATE and any(phrase in page.title for phrase in phrases):
         return True
     if len(visible) > LONGEST_GATE or page.links >= 8:
         return False
     start = visible if len(visible) <= BARE_PAGE else visible[:250]
-    return any(phrase in start for phrase in BLOCK_PHRASES)
+    return any(phrase in start for phrase in phrases)
 
 
 def _is_wall(page: PageFacts) -> bool:

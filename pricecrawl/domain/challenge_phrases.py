@@ -56,8 +56,8 @@ QUEUE_PHRASES = _table(
     once a place is free | let you in | virtual queue | virtual line | experiencing unusually high |
     very busy right now | extremely busy | currently at capacity | over capacity | server is overloaded |
     warteschlange | warteraum | file d'attente | file d’attente | salle d'attente | sala de espera |
-    cola virtual | sala d'attesa | in coda | wachtrij | wachtruimte | fila de espera | fila virtual |
-    kolejka | kolejce | очеред | черг | 待機室 | 順番 | 排队 | 대기열 | kuyruk
+    cola virtual | sala d'attesa | sei in coda | wachtrij | wachtruimte | fila de espera | fila virtual |
+    w kolejce | вы в очереди | ви в черзі | 待機室 | 順番にご案内 | 正在排队 | 排队中 | 대기열 | sıradasınız
     """
 )
 """Said by a page that holds visitors back while the shop is full."""

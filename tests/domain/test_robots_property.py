@@ -6,6 +6,7 @@ from random import Random
 from time import thread_time
 
 import pytest
+from protego import Protego
 
 from pricecrawl.domain.robots import RobotsFile, judge_fetch
 from pricecrawl.domain.robots_lines import MAX_FILE_BYTES
@@ -83,3 +84,31 @@ def test_hostile_files_cost_little(body: bytes) -> None:
 def test_a_file_is_read_up_to_its_limit() -> None:
     body = b"User-agent: *\n" + b"#" * MAX_FILE_BYTES + b"\nDisallow: /late\n"
     assert RobotsFile.parse(body).strict(BOT, "/late").allowed
+
+
+def test_ordinary_files_are_read_as_protego_reads_them() -> None:
+    """A peer, where it and Google's parser agree: one agent a group, plain paths, no escapes."""
+    random = Random(1994)
+    paths = ("/", "/a", "/a/", "/a/b", "/b", "/b*", "/*.pdf$", "/a/*/c", "/a?x=1")
+    asked = ("/", "/a", "/a/b", "/a/b/c", "/b", "/bc", "/x.pdf", "/x.pdf?y", "/a?x=1", "/c")
+    for number in range(examples(500, 20_000)):
+        lines = []
+        for agent in random.sample(("*", BOT, "Otherbot"), random.randint(1, 3)):
+            lines.append(f"User-agent: {agent}")
+            if random.random() < 0.3:
+                lines.append(f"Crawl-delay: {random.randint(1, 60)}")
+            lines += [
+                f"{random.choice(('Allow', 'Disallow'))}: {random.choice(paths)}"
+                for _ in range(random.randint(1, 4))
+            ]
+        text = "\n".join(lines)
+        ours, peer = RobotsFile.parse(text.encode()), Protego.parse(text)
+        for path in asked:
+            same = ours.rfc9309(BOT, path).allowed == peer.can_fetch(f"https://shop.example{path}", BOT)
+            assert same, (number, text, path)
+        if (
+            f"User-agent: {BOT}" in lines
+            and ours.delay(BOT) is not None
+            and peer.crawl_delay(BOT) is not None
+        ):
+            assert ours.delay(BOT) == peer.crawl_delay(BOT), (number, text)
