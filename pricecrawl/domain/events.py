@@ -28,6 +28,7 @@ class EventType(StrEnum):
     ROBOTS_CHANGED = "robots.changed"
     LISTING_GONE = "listing.gone"
     OBSERVATION_CREATED = "observation.created"
+    CANDIDATE_REVIEWED = "candidate.reviewed"
     OFFER_EXTRACTED = "offer.extracted"
     OFFER_NORMALIZED = "offer.normalized"
     MAPPING_EVALUATED = "mapping.evaluated"
@@ -50,6 +51,8 @@ class EventType(StrEnum):
     VERIFICATION_FAILED = "publish.verification_failed"
     INCIDENT_RAISED = "incident.raised"
     ROLLBACK_REQUESTED = "rollback.requested"
+    CANDIDATE_CONFIRMED = "candidate.confirmed"
+    CANDIDATE_REJECTED = "candidate.rejected"
     WORKFLOW_FAILED = "workflow.failed"
 
 
