@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, Select, and_, func, select, text
 
-from pricecrawl.db.sql import insert_rows
+from pricecrawl.db.sql import insert_rows, storable
 from pricecrawl.db.tables import audit_event
 from pricecrawl.domain.events import GENESIS, Event, EventType, chain_hash
 
@@ -47,7 +48,7 @@ def append_events(conn: Connection, events: Sequence[Event]) -> None:
         )
     tips = _tips(conn, aggregates)
     rows = []
-    for event in events:
+    for event in map(_as_stored, events):
         seq, previous = tips.get(event.aggregate, (0, GENESIS))
         seq += 1
         digest = chain_hash(previous, event)
@@ -63,12 +64,30 @@ def append_events(conn: Connection, events: Sequence[Event]) -> None:
                 "causation_id": event.causation_id,
                 "occurred_at": event.occurred_at,
                 "producer": event.producer,
-                "payload": dict(event.payload),
+                "payload": event.payload,
                 "previous_hash": previous,
                 "hash": digest,
             }
         )
     insert_rows(conn, audit_event, rows)
+
+
+def _as_stored(event: Event) -> Event:
+    """The event as both databases give it back, for the hash must hold for what is read later."""
+    return replace(event, occurred_at=event.occurred_at.astimezone(UTC), payload=_plain(event.payload))
+
+
+def _plain(value: Any) -> Any:
+    """JSON values in the one form that survives: jsonb has no NUL, no -0.0 and no 1e20, only its digits."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, float):
+        return int(value) if abs(value) >= 1e16 else value + 0.0
+    if isinstance(value, Mapping):
+        return {storable(str(key)): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
 
 
 def _tips(conn: Connection, aggregates: Sequence[str]) -> dict[str, tuple[int, str]]:

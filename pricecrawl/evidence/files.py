@@ -44,6 +44,9 @@ class Files(Protocol):
     def read(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
         """Some bytes; fewer than asked for at the end. Raises FileNotFoundError."""
 
+    def size(self, name: str) -> int:
+        """Bytes of a file. Raises FileNotFoundError."""
+
     def names(self) -> Iterator[str]:
         """All files, in order of name."""
 
@@ -87,6 +90,10 @@ class LocalFiles:
         with (self.root / name).open("rb") as file:
             file.seek(offset)
             return file.read(-1 if length is None else length)
+
+    def size(self, name: str) -> int:
+        """Bytes of a file."""
+        return (self.root / name).stat().st_size
 
     def names(self) -> Iterator[str]:
         """Every evidence file under the folder."""
@@ -133,6 +140,10 @@ class _LocalFile:
             self._handle = None
 
 
+# Stores without folders; asked to make one, their drivers make a bucket, which is not ours to make.
+_FLAT = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oci", "oss", "cos", "obs", "tos"})
+
+
 class ObjectFiles:
     """Files in an object store or any other file system that fsspec knows."""
 
@@ -150,6 +161,8 @@ class ObjectFiles:
                 f"PRICECRAWL_EVIDENCE_URL names {shown}, and no file system of that kind is known here."
             ) from None
         self._root = self._root.rstrip("/")
+        protocols = self._fs.protocol
+        self._flat = not _FLAT.isdisjoint({protocols} if isinstance(protocols, str) else protocols)
 
     def create(self, name: str) -> Growing:
         """Begin a file in memory; it is written when it is synced."""
@@ -159,7 +172,8 @@ class ObjectFiles:
         """Write one object, which must not exist."""
         path = self._path(name)
         try:
-            self._fs.makedirs(path.rpartition("/")[0], exist_ok=True)
+            if not self._flat:
+                self._fs.makedirs(path.rpartition("/")[0], exist_ok=True)
             self._fs.pipe_file(path, data, mode="create")
         except FileExistsError:
             raise StorageProblem(
@@ -178,6 +192,16 @@ class ObjectFiles:
         except Exception as error:
             raise self._unusable(error) from error
         return data
+
+    def size(self, name: str) -> int:
+        """Bytes of an object."""
+        try:
+            self._fs.invalidate_cache()
+            return int(self._fs.size(self._path(name)))
+        except FileNotFoundError:
+            raise
+        except Exception as error:
+            raise self._unusable(error) from error
 
     def names(self) -> Iterator[str]:
         """Every evidence object under the prefix."""

@@ -45,14 +45,14 @@ def members(files: Files, name: str) -> Iterator[tuple[int, int, bytes]]:
     """
     offset = 0
     pending = b""
-    at = 0
+    at, size = 0, files.size(name)
     while True:
         unpacker = zlib.decompressobj(zlib.MAX_WBITS + 16)
         plain: list[bytes] = []
         taken = 0
         while not unpacker.eof:
             if not pending:
-                pending = files.read(name, at, _BLOCK)
+                pending = files.read(name, at, _BLOCK) if at < size else b""
                 at += len(pending)
                 if not pending:
                     if taken:

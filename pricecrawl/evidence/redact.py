@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 HIDDEN = "REDACTED"
 
@@ -35,6 +35,7 @@ _SURE = re.compile(
     re.IGNORECASE,
 )
 _MAYBE = re.compile(r"(?:.*[_-])?(?:key|token|auth|sid|session|sig|code|jwt|credential)", re.IGNORECASE)
+_NOT_IN_URLS = re.compile(r"[^\x21-\x7e]")
 _LOOKS_SECRET = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9._~+/=%-]{16,}")
 
 
@@ -48,7 +49,8 @@ def _is_secret(name: str) -> bool:
 
 
 def safe_url(url: str) -> str:
-    """`url` without user and password, and with secret-looking query values hidden."""
+    """`url` in ASCII, without user and password, and with secret-looking query values hidden."""
+    url = _NOT_IN_URLS.sub(lambda found: quote(found[0].encode("utf-8", "replace"), safe=""), url)
     parts = urlsplit(url)
     netloc = parts.netloc.rpartition("@")[2]
     query = parts.query
