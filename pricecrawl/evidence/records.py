@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 from uuid import uuid4
 
 from warcio.archiveiterator import ArchiveIterator
@@ -195,8 +196,14 @@ def _http_request(fetched: Fetched, url: str) -> StatusAndHeaders:
 
 
 def _one_line(text: str) -> str:
-    """A header cannot hold a line end; a shop that sends one must not forge a header of the record."""
-    return " ".join(text.split()) if not text.isprintable() else text
+    """Printable ASCII for a header; a line end sent by a shop must not forge a header of the record.
+
+    Other characters are percent-encoded, as warcio does (its own code fails on some mixtures).
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    folded = " ".join(re.sub(r"[\x00-\x1f\x7f]", " ", text).split())
+    return re.sub(r"[^\x20-\x7e]", lambda found: quote(found[0].encode("utf-8", "replace")), folded)
 
 
 def _new_id() -> str:
