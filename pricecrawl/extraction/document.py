@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from functools import cached_property
 from urllib.parse import urljoin
 
-import lxml.html
 from lxml import etree
 
 from pricecrawl.domain.errors import PricecrawlError
@@ -171,18 +170,21 @@ class Document:
             return link.strip()
 
 
-def _parse(body: bytes) -> lxml.html.HtmlElement:
+def _parse(body: bytes) -> etree._Element:
     if len(body) > MAX_BYTES:
         raise UnreadablePage(f"The page has {len(body):,} bytes, more than the {MAX_BYTES:,} that are read.")
-    parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)
+    # The plain parser: the one of lxml.html asks Python for the class of every single element.
+    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True)
     try:
-        tree = lxml.html.document_fromstring(body, parser=parser)
+        tree = etree.fromstring(body, parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError):
-        return lxml.html.document_fromstring(_BLANK_PAGE, parser=lxml.html.HTMLParser(encoding="utf-8"))
+        tree = None
+    if tree is None:
+        return etree.fromstring(_BLANK_PAGE, parser=etree.HTMLParser(encoding="utf-8"))
     for entry in parser.error_log:
         if entry.type_name == "ERR_RESOURCE_LIMIT" or "xcessive depth" in entry.message:
             raise UnreadablePage(
-                f"The page nests more than {MAX_DEPTH:,} elements inside each other, so its end would be lost; "
-                "read it from the shop's JSON instead."
+                f"The page nests more than {MAX_DEPTH:,} elements inside each other, so its end would "
+                "be lost; read it from the shop's JSON instead."
             )
     return tree

@@ -62,17 +62,27 @@ SILENT_TAGS = frozenset(
     )
 )
 
+_SHORT = 40
+
+
+def _is_code(piece: etree._ElementUnicodeResult) -> bool:
+    owner = piece.getparent()
+    return owner is not None and not piece.is_tail and owner.tag in ("script", "style")
+
 
 class TextMap:
     """All pieces of text of a tree in document order, joined by JOINT.
 
-    Text of scripts and hidden elements is in it: ask `owner(i)` before believing a piece.
+    Long scripts are left out; short ones, and text of hidden elements, are in it: ask who holds a piece
+    before believing it.
     """
 
     __slots__ = ("_positions", "pieces", "starts", "text")
 
     def __init__(self, root: etree._Element) -> None:
-        self.pieces: list[etree._ElementUnicodeResult] = _pieces(root)  # type: ignore[assignment]
+        pieces: list[etree._ElementUnicodeResult] = _pieces(root)  # type: ignore[assignment]
+        # Scripts are long; what is left of short ones is told by `silent`.
+        self.pieces = [piece for piece in pieces if len(piece) < _SHORT or not _is_code(piece)]
         self.text = JOINT.join(self.pieces)
         self.starts = list(accumulate((len(piece) + 1 for piece in self.pieces), initial=0))
         self._positions: dict[etree._Element, int] | None = None

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any, cast
 from urllib.parse import parse_qs, urljoin, urlsplit
 
-from lxml.html import HtmlElement
+from lxml import etree
 
 from pricecrawl.domain.availability import Availability, StockReading
 from pricecrawl.domain.candidate import Method, PriceKind, RawPrice
@@ -20,6 +21,7 @@ from pricecrawl.domain.listing import RawListing
 from pricecrawl.domain.market import TaxBasis
 from pricecrawl.domain.reasons import SkipReason
 from pricecrawl.extraction.document import Document
+from pricecrawl.extraction.textmap import words_of
 
 _ID = re.compile(r"_(\d+)/?$")
 _COUNT = re.compile(r"\((\d+)")
@@ -71,8 +73,8 @@ def product_id(url: str) -> str:
 def read_shelf(document: Document, tax_basis: TaxBasis = TaxBasis.UNKNOWN) -> Shelf:
     """Read one listing page."""
     tiles = []
-    for pod in document.tree.xpath(f"//article[{_has('product_pod')}]"):
-        links = pod.xpath(".//h3//a[@href]") or pod.xpath(".//a[@href]")
+    for pod in _find(document.tree, f"//article[{_has('product_pod')}]"):
+        links = _find(pod, ".//h3//a[@href]") or _find(pod, ".//a[@href]")
         if not links:
             continue
         url = urljoin(document.final_url, links[0].get("href"))
@@ -93,8 +95,8 @@ def read_shelf(document: Document, tax_basis: TaxBasis = TaxBasis.UNKNOWN) -> Sh
 
 def read_product(document: Document, tax_basis: TaxBasis = TaxBasis.UNKNOWN) -> ProductPage:
     """Read one product page; `tax_basis` is what the row says, and is used where the page says nothing."""
-    mains = document.tree.xpath(f"//*[{_has('product_main')}]")
-    headings = mains[0].xpath(".//h1") if mains else []
+    mains = _find(document.tree, f"//*[{_has('product_main')}]")
+    headings = _find(mains[0], ".//h1") if mains else []
     if not headings:
         return ProductPage(skip=SkipReason.NOT_A_PRODUCT_PAGE)
     main = mains[0]
@@ -131,16 +133,21 @@ def read_product(document: Document, tax_basis: TaxBasis = TaxBasis.UNKNOWN) -> 
     return ProductPage(listing=listing)
 
 
-def _headline(scope: HtmlElement, tax_basis: TaxBasis) -> tuple[RawPrice, ...]:
-    texts = [_text(e) for e in scope.xpath(f".//p[{_has('price_color')}]")]
+def _find(scope: etree._Element, path: str) -> list[Any]:
+    """Results of a path that selects nodes."""
+    return cast("list[Any]", scope.xpath(path))
+
+
+def _headline(scope: etree._Element, tax_basis: TaxBasis) -> tuple[RawPrice, ...]:
+    texts = [_text(e) for e in _find(scope, f".//p[{_has('price_color')}]")]
     # "Free" and a blank are how the template writes "no price".
     if not texts or not any(char.isdigit() for char in texts[0]):
         return ()
     return (RawPrice(PriceKind.STANDARD, texts[0], Method.BUY_BOX, "p.price_color", tax_basis=tax_basis),)
 
 
-def _stock(scope: HtmlElement) -> tuple[StockReading, ...]:
-    for element in scope.xpath(f".//p[{_has('availability')}]"):
+def _stock(scope: etree._Element) -> tuple[StockReading, ...]:
+    for element in _find(scope, f".//p[{_has('availability')}]"):
         for code in (element.get("class") or "").split():
             if code in _STOCK:
                 return (
@@ -149,9 +156,9 @@ def _stock(scope: HtmlElement) -> tuple[StockReading, ...]:
     return ()
 
 
-def _rows(tree: HtmlElement) -> list[tuple[str, str]]:
-    table = tree.xpath(f"//article[{_has('product_page')}]//table")
-    rows = table[0].xpath(".//tr[th and td]") if table else []
+def _rows(tree: etree._Element) -> list[tuple[str, str]]:
+    table = _find(tree, f"//article[{_has('product_page')}]//table")
+    rows = _find(table[0], ".//tr[th and td]") if table else []
     return [(_text(row.find("th")), _text(row.find("td"))) for row in rows]
 
 
@@ -178,24 +185,24 @@ def _upc_by_place(rows: list[tuple[str, str]], stock: tuple[StockReading, ...]) 
     return rows[0][1] if place in (3, 5) else ""
 
 
-def _variants(main: HtmlElement, base: str) -> tuple[str, ...]:
+def _variants(main: etree._Element, base: str) -> tuple[str, ...]:
     """Pages of the variants, on a parent's page: links to products outside of any form or nested tile."""
-    if main.xpath(".//form[contains(concat(' ', @class, ' '), ' add-to-basket ')]"):
+    if _find(main, ".//form[contains(concat(' ', @class, ' '), ' add-to-basket ')]"):
         return ()
-    links = [urljoin(base, a.get("href")) for a in main.xpath(".//h2/following-sibling::a[@href]")]
+    links = [urljoin(base, a.get("href")) for a in _find(main, ".//h2/following-sibling::a[@href]")]
     return tuple(dict.fromkeys(url for url in links if product_id(url)))
 
 
-def _category(tree: HtmlElement) -> str:
+def _category(tree: etree._Element) -> str:
     crumbs = [
         _text(a)
-        for a in tree.xpath("//ol[contains(@class, 'breadcrumb')]/li[not(contains(@class, 'ml-auto'))]/a")
+        for a in _find(tree, "//ol[contains(@class, 'breadcrumb')]/li[not(contains(@class, 'ml-auto'))]/a")
     ]
     return " > ".join(crumbs[1:])
 
 
-def _total(tree: HtmlElement) -> int | None:
-    for element in tree.xpath("//form[@method='get']//strong"):
+def _total(tree: etree._Element) -> int | None:
+    for element in _find(tree, "//form[@method='get']//strong"):
         digits = re.sub(r"\D", "", _text(element))
         if digits:
             return int(digits)
@@ -205,7 +212,7 @@ def _total(tree: HtmlElement) -> int | None:
 def _next(document: Document) -> str | None:
     """The link whose page number is one more than this page's: labels are translated, numbers are not."""
     current = _page_number(document.final_url)
-    for link in document.tree.xpath(f"//*[{_has('pagination')} or {_has('pager')}]//a[@href]"):
+    for link in _find(document.tree, f"//*[{_has('pagination')} or {_has('pager')}]//a[@href]"):
         url = str(urljoin(document.final_url, link.get("href")))
         if _page_number(url) == current + 1:
             return url
@@ -221,5 +228,5 @@ def _first(labels: Mapping[str, str], names: frozenset[str]) -> str:
     return next((value for label, value in labels.items() if label in names), "")
 
 
-def _text(element: HtmlElement | None) -> str:
-    return "" if element is None else " ".join(element.text_content().split())
+def _text(element: etree._Element | None) -> str:
+    return "" if element is None else words_of(element)
