@@ -8,7 +8,7 @@ ways give the same elements in document order, which the tests hold on every pag
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
@@ -115,12 +115,11 @@ class FastSelector:
 
     def find(self, index: Index) -> list[Node]:
         """Matching elements in document order."""
-        last = self.steps[-1][1]
-        return [
-            element
-            for element in last.candidates(index)
-            if last.holds(element) and self._reaches(element, len(self.steps) - 1)
-        ]
+        return list(self.walk(index))
+
+    def walk(self, index: Index) -> Iterator[Node]:
+        """The same one by one, for callers that need only the first few."""
+        return (element for element in self.steps[-1][1].candidates(index) if self.selects(element))
 
     def selects(self, element: Node) -> bool:
         """Whether one element matches; no index is needed."""

@@ -125,7 +125,9 @@ class Rule:
                     break
             return found
         nodes: Iterable[tuple[str | None, Node | None]]
-        if self._fast is not None:
+        if self._fast is not None and len(self._fast) == 1:
+            nodes = ((None, element) for element in self._fast[0].walk(_index_of(page)))
+        elif self._fast is not None:
             nodes = ((None, element) for element in self.elements(page))
         else:
             nodes = self._nodes(page)
