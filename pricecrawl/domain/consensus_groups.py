@@ -86,11 +86,11 @@ def rank(candidate: Candidate) -> tuple[object, ...]:
         -candidate.confidence,
         candidate.amount,
         candidate.currency or "",
-        candidate.kind.value,
-        candidate.method.value,
+        candidate.kind,
+        candidate.method,
         candidate.selector,
-        candidate.tier.value,
-        candidate.tax_basis.value,
+        candidate.tier,
+        candidate.tax_basis,
         candidate.text,
         candidate.context,
     )
@@ -132,6 +132,8 @@ class Group:
         It stands at the amount with the most weight behind it (a rounded reading gives way to the
         exact one that more sources show), and is the heaviest, then surest, reading there.
         """
+        if len(self.members) == 1:
+            return self.members[0]
         by_amount: dict[Decimal, list[Candidate]] = {}
         for member in self.members:
             by_amount.setdefault(member.amount, []).append(member)
@@ -165,6 +167,8 @@ def groups(candidates: Sequence[Candidate], currency: str | None) -> list[Group]
 
     All candidates are taken as of `currency`. The order of the input does not matter.
     """
+    if len(candidates) <= 1:
+        return [Group((candidate,)) for candidate in candidates]
     amounts = sorted({candidate.amount for candidate in candidates})
     windows: list[tuple[Decimal, Decimal]] = []
     end = 0

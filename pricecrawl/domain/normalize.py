@@ -111,6 +111,11 @@ def normalize(
 
 def _line(text: object) -> str:
     """One line: inner blanks folded, control characters gone."""
+    if not text:
+        return ""
+    # Most texts are one line already: to be printable is to have no blank but the plain one.
+    if isinstance(text, str) and text.isprintable() and text == text.strip() and "  " not in text:
+        return text
     return " ".join(re.sub(r"[\x00-\x1f\x7f\u200b\ufeff]", " ", str(text or "")).split())
 
 
