@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, Engine, inspect, text
 
 from pricecrawl.db import guards, partitions
+from pricecrawl.db.sql import pragma
 from pricecrawl.db.tables import metadata
 from pricecrawl.domain.errors import StorageProblem
 
@@ -105,7 +106,7 @@ def upgrade(engine: Engine) -> str:
     with engine.connect() as conn:
         if sqlite:
             # A rebuilt table would take its children with it; the keys are checked below instead.
-            _pragma(conn, "foreign_keys=OFF")
+            pragma(conn, "foreign_keys=OFF")
             conn.execution_options(pricecrawl_writes=True)
         try:
             with conn.begin():
@@ -121,7 +122,7 @@ def upgrade(engine: Engine) -> str:
                     _check_keys(conn, place)
         finally:
             if sqlite:
-                _pragma(conn, "foreign_keys=ON")
+                pragma(conn, "foreign_keys=ON")
     return head()
 
 
@@ -177,10 +178,3 @@ def _check_keys(conn: Connection, place: str) -> None:
     """Foreign keys were off during the upgrade; nothing may point nowhere after it."""
     if conn.exec_driver_sql("PRAGMA foreign_key_check").first() is not None:
         raise StorageProblem(f"{place} has rows that point nowhere: it was not upgraded.")
-
-
-def _pragma(conn: Connection, setting: str) -> None:
-    """A pragma outside any transaction, where SQLite alone obeys it."""
-    raw = conn.connection.driver_connection
-    if raw is not None:
-        raw.execute(f"PRAGMA {setting}")

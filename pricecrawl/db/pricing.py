@@ -33,9 +33,9 @@ from pricecrawl.domain.mapping import MappingStatus
 OPEN_STATUSES = ("REVIEW_REQUIRED", "APPROVED")
 
 # What is mapped and still waits to be priced counts as an offer; a rejected pair is none.
-_RELEVANT = [status.value for status in MappingStatus if status is not MappingStatus.REJECTED]
+RELEVANT = [status.value for status in MappingStatus if status is not MappingStatus.REJECTED]
 
-_OFFER = (
+OFFER_COLUMNS = (
     mapping.c.sku,
     mapping.c.id.label("mapping_id"),
     mapping.c.status,
@@ -132,7 +132,7 @@ class PricingStore(Store):
         found: dict[str, tuple[int, Decimal]] = {}
         query = select(sku.c.currency, sku.c.current_price).where(sku.c.active)
         # Summed here: SQLite keeps amounts as text and would add floats.
-        for currency, price in conn.execution_options(yield_per=5000).execute(query):
+        for currency, price in conn.execute(query, execution_options={"yield_per": 5000}):
             count, total = found.get(currency, (0, Decimal(0)))
             found[currency] = (count + 1, total + (price or Decimal(0)))
         return found
@@ -205,14 +205,14 @@ class PricingStore(Store):
 
     def _offers(self, tx: Connection, names: Sequence[str], loaded: Loaded) -> None:
         query = (
-            select(*_OFFER)
+            select(*OFFER_COLUMNS)
             .select_from(mapping)
             .join(listing, listing.c.id == mapping.c.listing_id)
             .join(observation, observation.c.id == listing.c.last_observation_id)
             .join(evidence, evidence.c.id == observation.c.evidence_id, isouter=True)
             .join(source, source.c.slug == listing.c.source)
             .join(competitor, competitor.c.source == listing.c.source, isouter=True)
-            .where(mapping.c.sku.in_(names), mapping.c.status.in_(_RELEVANT))
+            .where(mapping.c.sku.in_(names), mapping.c.status.in_(RELEVANT))
         )
         doubtful: list[int] = []
         for row in tx.execute(query):

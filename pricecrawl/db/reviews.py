@@ -58,6 +58,13 @@ class ReviewStore(Store):
         # SQLite has no row locks: there the writing transaction is the lock.
         return _one(conn, query.with_for_update() if lock and conn.dialect.name != "sqlite" else query)
 
+    def starting_with(self, conn: Connection, start: str) -> list[str]:
+        """Ids of up to two decisions that start so: one is a name, two are a question."""
+        query = select(price_decision.c.decision_id).where(
+            price_decision.c.decision_id.startswith(start, autoescape=True)
+        )
+        return list(conn.execute(query.limit(2)).scalars())
+
     def snapshot(self, conn: Connection, number: int | None) -> Mapping[str, Any] | None:
         """One market price snapshot."""
         return _one(conn, select(market_price_snapshot).where(market_price_snapshot.c.id == number))

@@ -117,6 +117,13 @@ def next_ids(conn: Connection, table: Table, count: int) -> list[int]:
     return sorted(conn.execute(query, {"name": f"{table.name}_id_seq", "count": count}).scalars())
 
 
+def pragma(conn: Connection, setting: str) -> None:
+    """A pragma of SQLite outside any transaction, where alone it obeys some of them."""
+    raw = conn.connection.driver_connection
+    if raw is not None:
+        raw.execute(f"PRAGMA {setting}").fetchall()
+
+
 def storable(value: str) -> str:
     """Text that both databases take: no NUL, no lone surrogate (feeds carry both)."""
     if value.isascii():

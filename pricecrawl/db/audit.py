@@ -1,0 +1,58 @@
+"""Checks of stored facts against what the event log says of them. No network, flat memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, select
+
+from pricecrawl.db.events import Broken, verify_chain
+from pricecrawl.db.saving import FACTS, digest
+from pricecrawl.db.tables import audit_event, observation
+from pricecrawl.domain.events import EventType
+
+__all__ = ["Broken", "verify_chain", "verify_observations"]
+
+
+def verify_observations(conn: Connection) -> list[Broken]:
+    """Batches whose observations are not the ones that were written; each names its event's row.
+
+    Every batch left one event with the count and the SHA-256 of its observations, and that event is
+    part of a hash chain: a changed, removed or added observation shows here, a changed event there.
+    """
+    query = (
+        select(audit_event)
+        .where(audit_event.c.event_type == EventType.OBSERVATION_CREATED.value)
+        .order_by(audit_event.c.id)
+    )
+    broken = []
+    for event in _in_pages(conn, query):
+        told = event.payload
+        if "sha256" not in told:
+            continue
+        run_id = int(event.aggregate.removeprefix("run:"))
+        facts = (
+            select(*(observation.c[name] for name in FACTS))
+            .where(
+                observation.c.run_id == run_id,
+                observation.c.id.between(told["first_id"], told["last_id"]),
+            )
+            .order_by(observation.c.id)
+        )
+        rows = [dict(row) for row in conn.execute(facts).mappings()]
+        if len(rows) != told["count"]:
+            problem = f"tells of {told['count']} observations, and there are {len(rows)}"
+        elif digest(rows) != told["sha256"]:
+            problem = "tells of other observations than those that are stored"
+        else:
+            continue
+        broken.append(Broken(event.id, event.aggregate, event.aggregate_seq, problem))
+    return broken
+
+
+def _in_pages(conn: Connection, query: Select[Any]) -> Iterator[Row[Any]]:
+    last = 0
+    while rows := conn.execute(query.where(audit_event.c.id > last).limit(500)).all():
+        yield from rows
+        last = rows[-1].id
