@@ -48,7 +48,7 @@ def import_costs(file: _File, decimal: _Mark = None, *, as_json: _Json = False) 
     """
     from pricecrawl.workflows import catalogue
 
-    _run(catalogue.import_costs, file, decimal, "costs", as_json=as_json)
+    _run(catalogue.import_costs, file, decimal, "cost rows", as_json=as_json)
 
 
 def _run(load: Callable[..., Imported], file: Path, decimal: str | None, what: str, *, as_json: bool) -> None:

@@ -28,7 +28,6 @@ class EventType(StrEnum):
     ROBOTS_CHANGED = "robots.changed"
     LISTING_GONE = "listing.gone"
     OBSERVATION_CREATED = "observation.created"
-    CANDIDATE_REVIEWED = "candidate.reviewed"
     OFFER_EXTRACTED = "offer.extracted"
     OFFER_NORMALIZED = "offer.normalized"
     MAPPING_EVALUATED = "mapping.evaluated"

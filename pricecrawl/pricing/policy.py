@@ -71,6 +71,7 @@ class Settings:
     anomaly_market_move: Decimal = Decimal("0.30")
 
     review_hours: int = 24
+    allow_exceptions: bool = False
     breaker_sku_share: Decimal = Decimal("0.30")
     breaker_value_share: Decimal = Decimal("0.10")
     breaker_min_moves: int = 20

@@ -24,6 +24,8 @@ _BASES = {basis.value: basis for basis in TaxBasis}
 _STATUSES = {status.value: status for status in MappingStatus}
 _METHODS = {method.value: method for method in MappingMethod}
 
+_PRIMARY = {PriceKind.STANDARD.value, PriceKind.SALE.value, PriceKind.PRE_ORDER.value}
+
 # What the listing's own state overrules: seen missing or gone after the last good reading.
 _ABSENT = {Availability.OUT_OF_STOCK.value, Availability.NOT_AVAILABLE.value}
 
@@ -83,7 +85,7 @@ def offer_of(
     person chose for a doubtful reading, by observation.
     """
     price, currency, needs_review = row.price, row.currency, row.needs_review
-    if needs_review and chosen and (choice := chosen.get(row.observation_id)):
+    if needs_review and chosen and (choice := chosen.get(row.observation_id)) and choice["kind"] in _PRIMARY:
         price, currency = Decimal(choice["amount"]), choice.get("currency") or currency
         needs_review = False
     availability = row.listing_availability if row.listing_availability in _ABSENT else row.availability

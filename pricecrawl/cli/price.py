@@ -1,0 +1,241 @@
+"""`pricecrawl price`: decide prices, and look after the policy that decides them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from pricecrawl.pricing.decision import Decision
+    from pricecrawl.workflows.price import Priced
+
+_Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+_By = Annotated[str | None, typer.Option("--by", help="Who; the account that runs this by default.")]
+STYLE = {"ALLOW": "green", "REVIEW": "yellow", "BLOCK": "red"}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group."""
+    group = typer.Typer(no_args_is_help=True, help="Decide prices under hard floors.")
+    group.command("run")(run)
+    group.command("simulate")(simulate)
+    policy = typer.Typer(no_args_is_help=True, help="Versions of the pricing policy.")
+    policy.command("list")(policy_list)
+    policy.command("show")(policy_show)
+    policy.command("propose")(policy_propose)
+    group.add_typer(policy, name="policy")
+    app.add_typer(group, name="price")
+
+
+def run(
+    sku: Annotated[list[str] | None, typer.Option("--sku", help="This SKU only; may be repeated.")] = None,
+    *,
+    as_json: _Json = False,
+) -> None:
+    """Compute market prices and decide: allow, review or block, with every reason."""
+    from pricecrawl.cli.output import out, print_json
+    from pricecrawl.cli.session import countries, database
+    from pricecrawl.config import Config
+    from pricecrawl.db.pricing import PricingStore
+    from pricecrawl.pricing.decision import record
+    from pricecrawl.workflows import price
+
+    config = Config.load()
+    with database(config) as engine:
+        done = price.run(
+            PricingStore(engine), now=datetime.now(UTC), countries=countries(config), skus=sku or None
+        )
+    if as_json:
+        print_json(
+            {
+                "run": done.run_id,
+                "policy_version": done.policy_version,
+                "skus": done.skus,
+                "verdicts": done.verdicts,
+                "superseded": done.superseded,
+                "recalled": done.recalled,
+                "decisions": [
+                    {"decision_id": of, **record(made), "status": made.state} for of, made in done.decisions
+                ],
+            }
+        )
+        return
+    if not done.skus:
+        out.print("no active SKU in the catalogue; `pricecrawl catalog import` adds some")
+        return
+    out.print(_table(done))
+    _summary(done)
+
+
+def _table(done: Priced) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("SKU", no_wrap=True)
+    for heading in ("current", "market", "floor", "proposed", "change"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("why", overflow="fold")
+    for _, made in done.decisions[:100]:
+        table.add_row(*_cells(made))
+    return table
+
+
+def _cells(made: Decision) -> tuple[str, ...]:
+    from rich.markup import escape
+
+    inputs, computed = made.inputs, made.computed
+    style = STYLE[made.verdict.value]
+    change = "" if computed.change is None else f"{computed.change * 100:+.1f} %"
+    why = "; ".join(finding.detail for finding in made.findings) or made.reason.value.replace("_", " ")
+    return (
+        escape(inputs.subject.sku),
+        _money(inputs.subject.current_price),
+        _money(inputs.market.price),
+        _money(computed.floors.allowed if computed.floors else None),
+        f"[bold]{_money(computed.proposed)}[/]",
+        change,
+        f"[{style}]{made.verdict.value}[/]",
+        escape(why),
+    )
+
+
+def _money(amount: Any) -> str:
+    return "-" if amount is None else f"{amount:f}"
+
+
+def _summary(done: Priced) -> None:
+    from pricecrawl.cli.output import out
+
+    parts = [
+        f"[{STYLE[verdict]}]{count} {word}[/]"
+        for verdict, word in (("ALLOW", "allowed"), ("REVIEW", "to review"), ("BLOCK", "blocked"))
+        if (count := done.verdicts.get(verdict, 0))
+    ]
+    out.print(f"{done.skus} SKUs under policy {done.policy_version}: {', '.join(parts)}")
+    if done.superseded:
+        out.print(f"{done.superseded} earlier decisions that nobody had used are stale now")
+    if done.recalled:
+        out.print(f"[yellow]too much moved[/]: {done.recalled} allowed prices went to review after all")
+    if len(done.decisions) > 100:
+        out.print("the first 100 are shown; `pricecrawl export decisions` has all")
+    if done.verdicts.get("REVIEW"):
+        out.print("`pricecrawl review list` shows what waits, `pricecrawl trace <SKU>` why")
+
+
+def simulate(
+    policy: Annotated[Path, typer.Option("--policy", help="A policy file (TOML).")],
+    since: Annotated[str, typer.Option("--since", help="A day, such as 2026-02-01.")],
+    *,
+    as_json: _Json = False,
+) -> None:
+    """Replay stored observations under another policy, side by side; nothing is written."""
+    from pricecrawl.cli.output import out, print_json
+    from pricecrawl.cli.session import countries, database
+    from pricecrawl.config import Config
+    from pricecrawl.db.history import HistoryStore
+    from pricecrawl.workflows import simulate as replay
+    from pricecrawl.workflows.policies import load_file
+    from pricecrawl.workflows.times import since as read_since
+
+    candidate = load_file(policy)
+    config = Config.load()
+    now = datetime.now(UTC)
+    with database(config) as engine:
+        done = replay.run(
+            HistoryStore(engine), candidate, since=read_since(since), now=now, countries=countries(config)
+        )
+    if as_json:
+        print_json(done)
+    else:
+        out.print(replay_table(done))
+
+
+def replay_table(done: Any) -> Table:
+    """The two policies side by side."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
+    table.title = f"{done.skus} SKUs, {done.moments} moments since {done.since:%Y-%m-%d}"
+    table.add_column("")
+    for side in (done.current, done.candidate):
+        table.add_column(side.version, justify="right")
+    for label, name in (
+        ("decisions", "decisions"),
+        ("price changes", "changes"),
+        ("to review", "reviews"),
+        ("blocked", "blocks"),
+        ("margin at the end", "margin"),
+        ("at or under the market", "win_rate"),
+        ("price level", "price_level"),
+    ):
+        table.add_row(label, *(side.cell(name) for side in (done.current, done.candidate)))
+    return table
+
+
+def policy_list(as_json: _Json = False) -> None:
+    """Show every version and which one is in force."""
+    from rich.table import Table
+
+    from pricecrawl.cli.output import out, print_json
+    from pricecrawl.cli.session import database
+    from pricecrawl.db.policies import PolicyStore
+
+    with database() as engine:
+        store = PolicyStore(engine)
+        rows = store.all()
+        with engine.connect() as conn:
+            held = store.in_force(conn, datetime.now(UTC))
+    if as_json:
+        print_json([{name: getattr(row, name) for name in row.__slots__ if name != "body"} for row in rows])
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("policy", "from", "author", "approved by", ""):
+        table.add_column(heading)
+    for row in rows:
+        now = "[green]in force[/]" if held is not None and held.version == row.version else ""
+        approved = row.approved_by or "[yellow]waits for approval[/]"
+        table.add_row(row.version, f"{row.valid_from:%Y-%m-%d}", row.author, approved, now)
+    out.print(
+        table if rows else "no policy is stored yet; the built-in one is stored by the first pricing run"
+    )
+
+
+def policy_show(version: str) -> None:
+    """Print one version as JSON."""
+    from pricecrawl.cli.output import print_json
+    from pricecrawl.cli.session import database
+    from pricecrawl.db.policies import PolicyStore
+    from pricecrawl.domain.errors import UsageProblem
+    from pricecrawl.pricing.policy import BUILTIN, policy_body
+
+    with database() as engine, engine.connect() as conn:
+        row = PolicyStore(engine).get(conn, version)
+    if row is not None:
+        print_json(row.body)
+    elif version == BUILTIN.version:
+        print_json(policy_body(BUILTIN))
+    else:
+        raise UsageProblem(f"there is no policy {version}; `pricecrawl price policy list` shows all.")
+
+
+def policy_propose(file: Path, *, by: _By = None) -> None:
+    """Store a policy file as a new version; somebody else approves it with `review approve policy:…`."""
+    from pricecrawl.cli.actor import current_user
+    from pricecrawl.cli.output import out
+    from pricecrawl.cli.session import database
+    from pricecrawl.db.policies import PolicyStore
+    from pricecrawl.workflows import policies
+
+    policy = policies.load_file(file)
+    with database() as engine:
+        policies.propose(PolicyStore(engine), policy, by=current_user(by), now=datetime.now(UTC))
+    out.print(
+        f"policy {policy.version} waits: somebody else runs "
+        f"`pricecrawl review approve policy:{policy.version} --reason ...`"
+    )

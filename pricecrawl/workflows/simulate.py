@@ -1,0 +1,169 @@
+"""What a policy would have done with what was seen: two policies side by side, nothing written.
+
+Time runs SKU by SKU. Whenever a run has read one of its listings, the price is decided under each
+policy from the readings known by then; an allowed price becomes the price of the next moment under
+that policy, one in review or blocked leaves it. Mappings, listings' facts and switches are today's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from pricecrawl.db.history import HistoryStore, Past
+from pricecrawl.db.policies import PolicyStore
+from pricecrawl.domain.errors import ProblemsFound, UsageProblem
+from pricecrawl.pricing.decision import Decision, decide
+from pricecrawl.pricing.findings import Inputs, Verdict
+from pricecrawl.pricing.fx import Rates
+from pricecrawl.pricing.market_price import market_price
+from pricecrawl.pricing.policy import BUILTIN, Policy, Settings, read_policy
+from pricecrawl.workflows.offers import cost_of, offer_of, rates_of, subject_of
+from pricecrawl.workflows.policies import overrides_of
+
+_ZERO = Decimal(0)
+
+
+@dataclass(slots=True)
+class Side:
+    """One policy's sums. Shares are fractions; `margin` is of revenue at one sale of each SKU."""
+
+    version: str
+    decisions: int = 0
+    changes: int = 0
+    reviews: int = 0
+    blocks: int = 0
+    priced: int = 0
+    winning: int = 0
+    revenue: Decimal = _ZERO
+    cost: Decimal = _ZERO
+    start: Decimal = _ZERO
+
+    @property
+    def margin(self) -> Decimal | None:
+        """Share of the final prices that is left after variable cost, over SKUs with both."""
+        return None if self.revenue == 0 else (self.revenue - self.cost) / self.revenue
+
+    @property
+    def win_rate(self) -> Decimal | None:
+        """Share of moments with a market price at which ours was not over it."""
+        return None if self.priced == 0 else Decimal(self.winning) / self.priced
+
+    @property
+    def price_level(self) -> Decimal | None:
+        """Final prices against the first ones: 0.97 is three percent cheaper."""
+        return None if self.start == 0 else self.revenue / self.start
+
+    def cell(self, name: str) -> str:
+        """A figure as the table shows it."""
+        value = getattr(self, name)
+        if value is None:
+            return "-"
+        return f"{value * 100:.1f} %" if isinstance(value, Decimal) else str(value)
+
+
+@dataclass(slots=True)
+class Simulated:
+    """The policy in force and the candidate over the same past."""
+
+    since: datetime
+    skus: int
+    moments: int
+    current: Side
+    candidate: Side
+
+
+def run(
+    store: HistoryStore, candidate: Policy, *, since: datetime, now: datetime, countries: Mapping[str, str]
+) -> Simulated:
+    """Replay what was observed from `since` on under the policy in force and under `candidate`.
+
+    Raises:
+        UsageProblem: nothing that is mapped was observed since then.
+        ProblemsFound: the policy in force cannot be read.
+    """
+    policies = (_in_force(store, now), candidate)
+    sides = tuple(Side(policy.version) for policy in policies)
+    rates = rates_of(store.rates())
+    skus = moments = 0
+    for past in store.pasts(since):
+        if not past.seen:
+            continue
+        skus += 1
+        moments += len(_moments(past))
+        for policy, side in zip(policies, sides, strict=True):
+            own = None if past.overrides is None else overrides_of(past.overrides, past.sku.sku)
+            settings = policy.resolve(past.sku.sku, past.sku.category, own)
+            _replay(past, settings, side, rates, countries)
+    if skus == 0:
+        raise UsageProblem(
+            f"no listing of a SKU was observed since {since:%Y-%m-%d}: there is nothing to replay."
+        )
+    return Simulated(since, skus, moments, *sides)
+
+
+def _in_force(store: HistoryStore, now: datetime) -> Policy:
+    with store.engine.connect() as conn:
+        row = PolicyStore(store.engine).in_force(conn, now)
+    if row is None:
+        return BUILTIN
+    try:
+        return read_policy(row.body, place=f"policy {row.version}")
+    except UsageProblem as problem:
+        raise ProblemsFound(f"the policy in force cannot be read: {problem}") from None
+
+
+def _moments(past: Past) -> list[list[Any]]:
+    """Readings in groups that one run brought, in order of time."""
+    groups: dict[int, list[Any]] = {}
+    for row in past.seen:
+        groups.setdefault(row.run_id, []).append(row)
+    return sorted(groups.values(), key=lambda rows: rows[-1].observed_at)
+
+
+def _replay(past: Past, settings: Settings, side: Side, rates: Rates, countries: Mapping[str, str]) -> None:
+    start = past.price_at_start
+    final, variable_cost = start, None
+    for made in _decisions(past, settings, side.version, rates=rates, countries=countries):
+        before, proposed = made.inputs.subject.current_price, made.computed.proposed
+        allowed = made.verdict is Verdict.ALLOW and proposed is not None
+        final = proposed if allowed else before
+        side.decisions += 1
+        side.reviews += made.verdict is Verdict.REVIEW
+        side.blocks += made.verdict is Verdict.BLOCK
+        side.changes += allowed and proposed != before
+        if made.computed.floors is not None:
+            variable_cost = made.computed.floors.variable_cost
+        market = made.inputs.market.price
+        if market is not None and final is not None:
+            side.priced += 1
+            side.winning += final <= market
+    if final is not None and variable_cost is not None:
+        side.revenue += final
+        side.cost += variable_cost
+        side.start += start or final
+
+
+def _decisions(
+    past: Past, settings: Settings, version: str, *, rates: Rates, countries: Mapping[str, str]
+) -> Iterator[Decision]:
+    """A decision per moment; each starts from the price that the one before left."""
+    known: dict[int, Any] = {}
+    previous: Decimal | None = None
+    ours = replace(subject_of(past.sku), current_price=past.price_at_start)
+    for rows in _moments(past):
+        known.update((row.listing_id, row) for row in rows)
+        at = rows[-1].observed_at
+        offers = tuple(offer_of(row, countries=countries, held=frozenset()) for row in known.values())
+        snapshot = market_price(ours, offers, settings=settings, rates=rates, now=at)
+        cost = cost_of(past.costs, at)
+        if cost is not None and cost.confirmed_at > at:
+            cost = replace(cost, confirmed_at=at)  # what was confirmed later was not stale then
+        made = decide(Inputs(ours, cost, settings, version, snapshot, at, previous_market=previous))
+        if made.verdict is Verdict.ALLOW and made.computed.proposed is not None:
+            ours = replace(ours, current_price=made.computed.proposed)
+        previous = snapshot.price if snapshot.price is not None else previous
+        yield made
