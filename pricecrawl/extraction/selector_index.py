@@ -8,7 +8,7 @@ ways give the same elements in document order, which the tests hold on every pag
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
@@ -103,6 +103,9 @@ class _Compound:
             case _:
                 return index.of_tag(self.name)
 
+    def matching(self, index: Index) -> Iterator[Node]:
+        return (element for element in self.candidates(index) if self.holds(element))
+
     def holds(self, element: Node) -> bool:
         return all(test(element) for test in self.tests)
 
@@ -119,7 +122,13 @@ class FastSelector:
 
     def walk(self, index: Index) -> Iterator[Node]:
         """The same one by one, for callers that need only the first few."""
-        return (element for element in self.steps[-1][1].candidates(index) if self.selects(element))
+        reached = self.steps[0][1].matching(index)
+        for combinator, compound in self.steps[1:]:
+            before = set(reached)
+            if not before:
+                return iter(())
+            reached = _follow(combinator, compound.matching(index), before)
+        return reached
 
     def selects(self, element: Node) -> bool:
         """Whether one element matches; no index is needed."""
@@ -145,6 +154,23 @@ class FastSelector:
             isinstance(other.tag, str) and wanted.holds(other) and self._reaches(other, step - 1)
             for other in around
         )
+
+
+def _follow(combinator: str, found: Iterable[Node], before: set[Node]) -> Iterator[Node]:
+    """Those of `found` that stand where the combinator says, seen from one of `before`."""
+    match combinator:
+        case ">":
+            return (element for element in found if element.getparent() in before)
+        case "+":
+            return (element for element in found if _previous(element) in before)
+        case "~":
+            return (
+                element
+                for element in found
+                if any(other in before for other in element.itersiblings(preceding=True))
+            )
+        case _:
+            return (element for element in found if any(other in before for other in element.iterancestors()))
 
 
 def _previous(element: Node) -> Node | None:
@@ -209,7 +235,7 @@ def _compound(tree: css.Tree) -> _Compound | None:
         tests.insert(0, lambda element: bool(element.tag == tag))
         keys.append((1 if tag in _RARE_TAGS else 3, "tag", tag))
     if not keys:
-        return _Compound("", "", ())
+        return _Compound("", "*", ())
     _, key, name = min(keys)
     return _Compound(key, name, tuple(tests), checks.get(name) if key == "attribute" else None)
 
