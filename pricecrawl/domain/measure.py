@@ -106,7 +106,7 @@ _NUMBER = (
     rf"(?:\d+\ \d{{1,2}}/\d{{1,2}}|\d{{1,2}}/\d{{1,2}}(?!\d)|\d*\ ?{_BAR}|"
     r"^\W*\d{1,3}(?:\ \d{3})+(?!\d)|[.,]?\d+(?:[.,']\d{3}(?!\d))*(?:[.,]\d+)?)"
 )
-_QUANTITY = re.compile(rf"(?P<number>{_NUMBER})\ ?-?\ ?(?P<unit>{PATTERN})(?![^\W\d_]|\d)", re.IGNORECASE)
+_QUANTITY = re.compile(rf"(?<!\d)(?P<number>(?>{_NUMBER}))\ ?-?\ ?(?P<unit>{PATTERN})(?![^\W\d_]|\d)", re.IGNORECASE)
 _TIMES = r"[x×хXХ*✕✖╳]"
 _COUNTED = r"(?:pcs?|pieces?|шт|st|stück|stk|ks|szt|個|个|개|units?|uds?|bottles?|cans?|bags?|sachets?)?\.?"
 _PACK_BEFORE = re.compile(

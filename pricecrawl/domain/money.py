@@ -20,7 +20,7 @@ from pricecrawl.domain.market import Market
 from pricecrawl.domain.money_locale import context_of, currency_codes, minor_unit, written_decimals
 from pricecrawl.domain.money_numbers import fold
 from pricecrawl.domain.money_roles import RANK, Role
-from pricecrawl.domain.money_scan import Found, Known, past_sign, scan
+from pricecrawl.domain.money_scan import Found, Known, ahead_of_sign, past_sign, scan
 from pricecrawl.domain.money_signs import resolve, sign_in
 
 __all__ = ["Amount", "PriceReading", "Role", "amount_of", "minor_unit", "read_price", "written_decimals"]
@@ -117,7 +117,9 @@ def _read(
 def _give_roles(text: str, found: list[Found], known: Known) -> None:
     dates = [match.span() for match in _DATE.finditer(text)] if len(found) > 1 else []
     depth = 0
-    for item in found:
+    for previous, item in zip([None, *found], found, strict=False):
+        if previous is not None and item.sign is None and _is_rating(previous):
+            item.taken = True
         depth = max(0, depth + item.before.count("(") - item.before.count(")"))
         item.bracketed = depth > 0
         item.role = _role(item, dates, known)
@@ -140,8 +142,10 @@ def _role(item: Found, dates: list[tuple[int, int]], known: Known) -> Role:
     if unsure and (_is_noise(item) or _is_date(item, dates, known)):
         return Role.NOT_MONEY
     label = roles.label_before(item.before)
-    if label is Role.NOT_MONEY:
-        label = Role.NOT_MONEY if item.sign is None else None
+    if label is Role.NOT_MONEY and item.sign is not None:
+        label = None
+    if label is Role.SAVING and item.before.lstrip(" ").startswith("%"):
+        label = None  # `30 % off` speaks of the share before it
     if label in (Role.SAVING, Role.SHIPPING, Role.NOT_MONEY):
         return label
     if roles.unit_before(item.before):
@@ -149,7 +153,7 @@ def _role(item: Found, dates: list[tuple[int, int]], known: Known) -> Role:
     follows = roles.label_after(after)
     if follows is not None and follows is not Role.FROM:
         return follows
-    if item.sign is not None and roles.times_before(item.before):
+    if item.sign is not None and roles.times_before(ahead_of_sign(item)):
         return Role.INSTALMENT
     return label or follows or Role.PRICE
 
@@ -177,15 +181,23 @@ def _is_date(item: Found, dates: list[tuple[int, int]], known: Known) -> bool:
 
 def _is_noise(item: Found) -> bool:
     """Sizes, counts, codes and parts of words, where no sign says that it is money."""
-    after, before = item.after, item.before
+    after, before = item.tail, item.before
     weak = item.sign is not None
+    if _is_rating(item):
+        return True
     if roles.measure_after(after) or roles.count_after(after):
         return True
     if not weak and (_ascii_letter(before[-1:]) or _ascii_letter(after[:1])):
         return True
-    if not weak and (roles.litre_after(after) or (before == "-" or after == "-")):
+    if not weak and (roles.litre_after(after) or (before == "-" or item.after == "-")):
         return True
     return bool(re.fullmatch(r"\d{12,}", item.token))
+
+
+def _is_rating(item: Found) -> bool:
+    """`4.7/5` and `4,5 (123)`: stars, and how many gave them."""
+    shape = item.sign is None and re.fullmatch(r"[0-5](?:[.,]\d)?", item.token)
+    return bool(shape) and _RATING.match(item.tail) is not None
 
 
 def _ascii_letter(char: str) -> bool:
@@ -201,7 +213,9 @@ def _choose(found: list[Found], known: Known) -> PriceReading:
     pool = [item for item in pool if item.amount] or pool
     if not pool:
         return PriceReading(amounts=listed)
-    best = min(pool, key=_preference)
+    own = known.told if any(item.currency == known.told for item in pool) else None
+    best = min(pool, key=lambda item: _preference(item, own))
+    best = _with_tax(best, pool) or best
     amount = best.amount or Decimal(0)
     low = high = None
     if best.high is not None:
@@ -228,8 +242,24 @@ def _choose(found: list[Found], known: Known) -> PriceReading:
     )
 
 
-def _preference(item: Found) -> tuple[int, bool, bool, bool, int]:
-    return (RANK[item.role], item.quantity > 1, item.bracketed, item.tax == "excl", item.start)
+def _preference(item: Found, own: str | None) -> tuple[int, bool, bool, bool, bool, int]:
+    """Best first: the role, one unit, the told currency if it is there, not an aside, with tax, the first."""
+    foreign = own is not None and item.currency != own
+    return (RANK[item.role], item.quantity > 1, foreign, item.bracketed, item.tax == "excl", item.start)
+
+
+def _with_tax(best: Found, pool: list[Found]) -> Found | None:
+    """`£100.00 (£120.00 inc VAT)`: what a consumer pays is the price, where the text says which one that is."""
+    if best.tax is not None or best.sign is None or best.amount is None:
+        return None
+    for item in pool:
+        same = item.sign is not None and item.currency == best.currency and item.role is best.role
+        if same and item.tax == "incl" and item.amount is not None and 1 < item.amount / best.amount < _MAX_TAX:
+            return item
+    return None
+
+
+_MAX_TAX = Decimal("1.3")
 
 
 def _amount(item: Found) -> Amount:
@@ -253,10 +283,11 @@ def _payable(item: Found, amount: Decimal, known: Known) -> Decimal:
     return amount
 
 
+_RATING = re.compile(r"\s?(?:\(\d+\)|/\s?(?:5|10)(?!\d))")
 _DIGIT = re.compile(r"[0-9]")
 _DATE = re.compile(
     r"(?<!\d)(?:(?:0?[1-9]|[12]\d|3[01])([./-])(?:0?[1-9]|1[0-2])\1(?:19|20)?\d\d|(?:19|20)\d\d([./-])(?:0?[1-9]|1[0-2])\2"
-    r"(?:0?[1-9]|[12]\d|3[01])|[01]?\d:[0-5]\d|2[0-3]:[0-5]\d)(?!\d)"
+    r"(?:0?[1-9]|[12]\d|3[01])|(?:0?[1-9]|1[0-2])/(?:19|20)\d\d|[01]?\d:[0-5]\d|2[0-3]:[0-5]\d)(?!\d)"
 )
 
 

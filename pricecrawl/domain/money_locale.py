@@ -204,8 +204,12 @@ def _home(language: str) -> str | None:
 
 def _load(language: str, script: str | None, country: str | None) -> Any:
     from babel import localedata
+    from babel.core import get_global
 
+    # `zh_HK` is written in traditional characters, `sr_BA` in Cyrillic: the likely script picks the data.
+    likely = get_global("likely_subtags").get(f"{language}_{country}") if country and not script else None
     names = [
+        *([likely] if likely else []),
         "_".join(filter(None, (language, script, country))),
         "_".join(filter(None, (language, country))),
         "_".join(filter(None, (language, script))),

@@ -149,9 +149,12 @@ _TIMES = re.compile(
     r"(?:^|\d|(?<![^\W\d_]))\s?(?:x|×|х|fois|veces|mal|rate|cuotas)\s*(?:of|de|da|à|von|a)?\W{0,4}$",
     re.IGNORECASE,
 )
-_AFTER_MEASURE = re.compile(rf"\s?-?(?:(?:{_alternatives(words.MEASURES)})(?![^\W\d_])|[\"″”°](?!\s*,))")
+# Single letters and `ft` keep their case: `G`, `L`, `M` and `Ft` are also currency signs.
+_ANY_CASE = "|".join(word for word in _split(words.MEASURES) if len(word) > 1 and word not in ("ft", "км"))
+_AFTER_MEASURE = re.compile(
+    rf"\s?-?(?:(?:(?i:{_alternatives(_ANY_CASE)})|{_alternatives(words.MEASURES)}|W|V)(?![^\W\d_])|[\"″”°](?!\s*,))"
+)
 _AFTER_LITRE = re.compile(r"\s?L(?![^\W\d_])")
-_AFTER_FRACTION = re.compile(r"\s?/\s?(?:5|10)(?!\d)")
 _AFTER_OPEN_END = re.compile(r"\W{0,3}(?:[~〜～]|& up|\+(?!\s?\w)|-[tT][óőÓŐ]l)")
 _LAST_WORD = re.compile(r"([^\W\d_]{3,})[\s.,]*$")
 _ENGLISH_MONTHS = frozenset(_split(words.ENGLISH_MONTHS))
@@ -222,7 +225,7 @@ def litre_after(gap: str) -> bool:
 
 def count_after(gap: str) -> bool:
     """True where a word for pieces, reviews, stars or days follows at once."""
-    return _COUNTED.first(gap) is not None or bool(_AFTER_FRACTION.match(gap))
+    return _COUNTED.first(gap) is not None
 
 
 def tax_after(gap: str) -> str | None:

@@ -20,13 +20,17 @@ MAX_NUMBERS = 60
 
 @dataclass(slots=True)
 class Found:
-    """One number of the text while it is being understood. `before` and `after` are the gaps around it."""
+    """One number of the text while it is being understood.
+
+    `before` and `after` are the gaps to its neighbours, `tail` the text that follows whatever it holds.
+    """
 
     start: int
     end: int
     token: str
     before: str = ""
     after: str = ""
+    tail: str = ""
     prefix: Sign | None = None
     suffix: Sign | None = None
     amount: Decimal | None = None
@@ -108,6 +112,7 @@ def _gaps(text: str, found: list[Found]) -> None:
     for item, following in zip(found, [*found[1:], None], strict=True):
         item.before = text[edge : item.start]
         item.after = text[item.end : following.start if following else len(text)]
+        item.tail = text[item.end : item.end + 60]
         edge = item.end
 
 
@@ -127,8 +132,7 @@ def _signs(found: list[Found], known: Known) -> None:
     for index, (left, right) in enumerate(pairwise(found)):
         if left.suffix is None or right.prefix is None or begins[index + 1] >= ends[index]:
             continue
-        gap = left.after
-        attached = not gap.startswith(" "), not gap.endswith(" ")
+        attached = left.after.startswith(left.suffix.text), left.after.endswith(right.prefix.text)
         if leads != trails:
             before = leads
         elif attached[0] != attached[1]:
@@ -169,7 +173,7 @@ def _understand(item: Found, known: Known) -> None:
         item.currency = None
     elif sign is None and item.whole and item.currency is None:
         item.currency = known.context.tender
-    item.amount = read_number(item.token, _hints(item.currency, known, signed=sign is not None))
+    item.amount = read_number(item.token, _hints(item.currency, known, signed=sign is not None, whole=item.whole))
 
 
 def _named(gap: str, context: LocaleFacts) -> Sign | None:
@@ -188,7 +192,7 @@ def _named(gap: str, context: LocaleFacts) -> Sign | None:
     return None
 
 
-def _hints(currency: str | None, known: Known, *, signed: bool) -> Hints:
+def _hints(currency: str | None, known: Known, *, signed: bool, whole: bool) -> Hints:
     home = ("", "")
     if known.hint is not None and known.hint.code and known.told and not signed:
         home = currency_marks(known.told)
@@ -198,7 +202,7 @@ def _hints(currency: str | None, known: Known, *, signed: bool) -> Hints:
         group=known.context.group,
         home_decimal=home[0],
         home_group=home[1],
-        digits=written_decimals(currency) if currency else None,
+        digits=0 if whole else written_decimals(currency) if currency else None,
     )
 
 
@@ -248,7 +252,7 @@ def _bare(item: Found) -> str:
 
 
 def _join(left: Found, right: Found, amount: Decimal) -> None:
-    left.amount, left.after, left.end = amount, right.after, right.end
+    left.amount, left.after, left.tail, left.end = amount, right.after, right.tail, right.end
     left.token = f"{left.token}.{right.token}"
     right.taken = True
 
@@ -353,7 +357,7 @@ _MULTIPLE = re.compile(
 @lru_cache(maxsize=4096)
 def sign_before(gap: str) -> tuple[Sign | None, int]:
     """The sign that ends a gap, and where it begins."""
-    bare = gap.rstrip(" :-–—=(")
+    bare = gap.rstrip(" :-–—=")
     match = _TOKEN_BEFORE.search(bare[-24:])
     if match is None:
         return None, 0
@@ -389,7 +393,15 @@ def sign_after(gap: str) -> tuple[Sign | None, int]:
 
 def past_sign(item: Found) -> str:
     """What follows a number and its own sign."""
-    return item.after[sign_after(item.after[:40])[1] :] if item.suffix else item.after
+    return item.tail[sign_after(item.after[:40])[1] :] if item.suffix else item.tail
+
+
+def ahead_of_sign(item: Found) -> str:
+    """What leads up to a number and its own sign."""
+    if item.prefix is None:
+        return item.before
+    at = item.before.rfind(item.prefix.text)
+    return item.before[:at] if at >= 0 else item.before
 
 
 def one_sign(prefix: Sign | None, suffix: Sign | None) -> Sign | None:

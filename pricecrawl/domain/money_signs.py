@@ -22,6 +22,7 @@ _DOLLARS = SIGNS["$"]
 # Currencies: what shops write for them (without blanks and dots); a line that begins with blanks goes on.
 # NONE is money that ISO 4217 does not know (the toman is ten rials, so it must never pass for one).
 _WRITTEN = """
+BOB DOP HKD MOP NIO TOP WST: $
 USD: US$ U$S U$ $US USD$ US 美元 美金 美股 달러
 AUD: AU$ A$ AUD$
 CAD: CAN$ CDN$ CND$
@@ -226,7 +227,7 @@ def _written() -> Iterator[tuple[str, str]]:
     codes = ""
     for line in _WRITTEN.strip().split("\n"):
         head, colon, signs = line.partition(": ")
-        if colon and not line.startswith(" "):
+        if colon:
             codes = {"NONE": "", "DOLLARS": _DOLLARS}.get(head, head)
         else:
             signs = line
