@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -67,6 +67,7 @@ class PlatformSpider(Spider, Generic[S]):
     platform: ClassVar[str] = ""
     source_model: ClassVar[type[Source]] = Source
     source: S
+    allowed_domains: Sequence[str] = ()
 
     # Set by the run record when the run is opened.
     run_id: int | None = None
@@ -160,8 +161,16 @@ class PlatformSpider(Spider, Generic[S]):
         options.setdefault("errback", self.failed)
         return Request(url, callback=callback, dont_filter=True, **options)
 
-    def failed(self, failure: Failure) -> None:
-        """A request that gave no page: what it means for the coverage of the run."""
+    def failed(self, failure: Failure) -> Iterable[Request] | None:
+        """A request that gave no page: what it means for the coverage of the run.
+
+        An override may give requests to go on with.
+        """
+        self.lost(failure)
+        return None
+
+    def lost(self, failure: Failure) -> None:
+        """Judge a request that gave no page."""
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy adds it
         error = failure.value
         reason, detail = CoverageReason.PARTIAL, f"{type(error).__name__} at {request.url}"
