@@ -19,7 +19,7 @@ from enum import StrEnum
 from pricecrawl.domain.availability import Availability, decide
 from pricecrawl.domain.candidate import Candidate, PriceKind
 from pricecrawl.domain.consensus_currency import choose_currency
-from pricecrawl.domain.consensus_groups import Group, agree, groups, is_generic, money, rank
+from pricecrawl.domain.consensus_groups import Group, agree, groups, is_guess, money, rank
 from pricecrawl.domain.consensus_tax import drop_net
 from pricecrawl.domain.consensus_vote import Choice, doubt_priority, drop_impostors, vote
 from pricecrawl.domain.listing import Listing
@@ -105,9 +105,9 @@ def settle(
         trace.append(_support_sentence(chosen, len(sources)))
         last = _last_price(anchor, currency)
         anchored = last is not None and agree(last, price, currency)
-        if not anchored and not choice.by_preference and all(is_generic(c.method) for c in support):
+        if not anchored and not choice.by_preference and all(is_guess(c.method) for c in support):
             reasons.append(ReviewReason.LOW_CONFIDENCE)
-            trace.append("Only vague selectors give this price: a person must look.")
+            trace.append("Only vague selectors or a model give this price: a person must look.")
         # A preference does not vouch: the guardrails see what agrees with the price, not who chose it.
         judged = min(support, key=rank)
         for finding in judge(

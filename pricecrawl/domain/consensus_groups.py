@@ -45,9 +45,9 @@ def agree(a: Decimal, b: Decimal, currency: str | None) -> bool:
     )
 
 
-def is_generic(method: Method) -> bool:
-    """A guess by vague selectors, which neither contradicts a real source nor survives alone."""
-    return method is Method.GENERIC_CSS
+def is_guess(method: Method) -> bool:
+    """A vague selector or a model's answer: it neither contradicts a real source nor stands alone."""
+    return method in (Method.GENERIC_CSS, Method.EXPERT_AI)
 
 
 def is_visible(method: Method) -> bool:
@@ -118,7 +118,7 @@ class Group:
     @cached_property
     def firm_sources(self) -> int:
         """How many of the sources are more than a guess."""
-        return sum(not is_generic(method) for method, _ in self.sources)
+        return sum(not is_guess(method) for method, _ in self.sources)
 
     @cached_property
     def score(self) -> Decimal:
@@ -148,7 +148,7 @@ class Group:
     @cached_property
     def shown(self) -> bool:
         """Whether a source that reads the visible page, and is no guess, stands behind it."""
-        return any(is_visible(method) and not is_generic(method) for method, _ in self.sources)
+        return any(is_visible(method) and not is_guess(method) for method, _ in self.sources)
 
     def describe(self) -> str:
         """`29.99 EUR (json-ld, buy-box .now)` for a trace sentence."""

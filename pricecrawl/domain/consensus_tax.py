@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from pricecrawl.domain.candidate import Candidate
-from pricecrawl.domain.consensus_groups import agree, is_generic, is_visible, minor_step, money
+from pricecrawl.domain.consensus_groups import agree, is_guess, is_visible, minor_step, money
 from pricecrawl.domain.market import Market, TaxBasis
 from pricecrawl.domain.reasons import ReviewReason
 
@@ -150,7 +150,7 @@ def _drop_by_rate(
             continue
         for gross in amounts:
             labelled = any(c.tax_basis is TaxBasis.INCLUSIVE for c in at[gross])
-            shown = any(is_visible(c.method) and not is_generic(c.method) for c in at[gross])
+            shown = any(is_visible(c.method) and not is_guess(c.method) for c in at[gross])
             if gross <= net or not (labelled or (shown and market.country)):
                 continue
             rate = is_net_of(net, gross, market, currency)

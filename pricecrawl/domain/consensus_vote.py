@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from pricecrawl.domain.candidate import Candidate, PriceKind
-from pricecrawl.domain.consensus_groups import Group, agree, groups, is_generic, money, rivals
+from pricecrawl.domain.consensus_groups import Group, agree, groups, is_guess, money, rivals
 from pricecrawl.domain.reasons import ReviewReason
 
 TIE_MARGIN = Decimal("0.05")
@@ -48,7 +48,7 @@ def drop_impostors(local: Sequence[Candidate], currency: str | None) -> Cleaned:
     if not listed and not members:
         return Cleaned(tuple(local))
     primary = [c for c in local if c.kind not in (PriceKind.LIST, PriceKind.MEMBER)]
-    firm = {c.amount for c in primary if not is_generic(c.method)}
+    firm = {c.amount for c in primary if not is_guess(c.method)}
 
     def among(amount: Decimal, amounts: Sequence[Decimal]) -> bool:
         return any(agree(amount, other, currency) for other in amounts)
@@ -161,7 +161,7 @@ def _contradiction(winner: Group, others: Sequence[Group], *, anchored: bool) ->
 def doubt_priority(choice: Choice, standard: Sequence[Candidate], currency: str | None) -> Choice:
     """A deal or pre-order price wins alone, so it is at least compared with the standard prices."""
     first = choice.chosen
-    firm = [c.amount for c in standard if not is_generic(c.method)]
+    firm = [c.amount for c in standard if not is_guess(c.method)]
     if first is None or not firm or any(agree(first.amount, amount, currency) for amount in firm):
         return choice
     if first.amount > max(firm):

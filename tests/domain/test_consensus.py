@@ -560,3 +560,14 @@ def test_every_choice_is_explained() -> None:
         "20 EUR by json-ld: 2 distinct sources agree.",
         "The list price is 25 EUR (original-price .was).",
     )
+
+
+def test_a_model_only_suggests() -> None:
+    alone = settle([read("20", Method.EXPERT_AI, ".p")])
+    assert (alone.price, reasons(alone)) == (20, {"low_confidence"})
+    against = settle(
+        [read("20", Method.EXPERT_AI, ".p"), read("25", Method.JSON_LD), read("25", Method.BUY_BOX)]
+    )
+    assert against.needs_review
+    agreeing = settle([read("25", Method.EXPERT_AI, ".p"), read("25", Method.JSON_LD)])
+    assert (agreeing.price, agreeing.needs_review) == (25, False)
