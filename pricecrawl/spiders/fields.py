@@ -13,8 +13,11 @@ from lxml.html import HtmlElement
 
 from pricecrawl.domain.listing import RawListing
 from pricecrawl.extraction.document import Document
-from pricecrawl.extraction.selectors import Match, parse_rule
+from pricecrawl.extraction.rule_syntax import Kind
+from pricecrawl.extraction.selectors import parse_rule
 from pricecrawl.sources.model import RowRules
+
+MAX_LINKS = 2000
 
 
 @dataclass
@@ -79,17 +82,25 @@ def with_fields(listing: RawListing, found: PageFields) -> RawListing:
     )
 
 
-def links(document: Document, rule: str) -> list[str]:
-    """Absolute addresses that a rule finds: its value, or the `href` of the elements that it selects."""
-    return [document.absolute(_href(match)) for match in parse_rule(rule).matches(document, 1000)]
+def links(document: Document, text: str) -> list[str]:
+    """Absolute addresses that a rule finds.
+
+    A rule that selects elements means the links in or at them, with or without text (an arrow has none);
+    one that asks for an attribute, or a regex, gives the address itself.
+    """
+    rule = parse_rule(text)
+    if rule.kind is Kind.REGEX or rule.syntax.attribute is not None:
+        found = [match.value for match in rule.matches(document, MAX_LINKS)]
+    else:
+        found = [href for element in rule.elements(document) if (href := _href(element))]
+    return [document.absolute(href) for href in found[:MAX_LINKS]]
 
 
-def _href(match: Match) -> str:
-    element = match.element
-    # A rule that asks for an attribute gives the address; one that selects the link gives its text.
-    if element is not None and match.value != element.get("href"):
-        return element.get("href") or match.value
-    return match.value
+def _href(element: HtmlElement) -> str:
+    for link in element.iter("a", "link", "area", element.tag):
+        if href := (link.get("href") or "").strip():
+            return str(href)
+    return ""
 
 
 def tiles(document: Document, rule: str) -> list[Document]:

@@ -103,6 +103,7 @@ class RetailerSpider(PlatformSpider[RetailerSource]):
         self.asked = SeenIds()
         self.planned: deque[str] = deque()
         row = self.source
+        self.named = {row.url(path): None for path in row.product_urls}
         self._sku = re2.compile(row.sku_pattern) if row.sku_pattern else None
         self._include = re2.compile(row.sitemap_include) if row.sitemap_include else None
         self._exclude = re2.compile(row.sitemap_exclude) if row.sitemap_exclude else None
@@ -124,7 +125,7 @@ class RetailerSpider(PlatformSpider[RetailerSource]):
             walk = self.walk(f"listing {path}")
             yield self.shelf(walk, self.source.url(path))
         if self.source.product_urls:
-            self.plan(self.source.url(path) for path in self.source.product_urls)
+            self.plan(self.named)
             self.coverage(CoverageReason.SCOPED, len(self.planned), "only the products of the row")
             yield from self.next_planned(WINDOW)
 
@@ -241,7 +242,9 @@ class RetailerSpider(PlatformSpider[RetailerSource]):
         yield from self.next_planned()
         document = self.document(response)
         reading = read_page(document, rules=self.rules, market=self.market)
-        if not reading.is_product and not _by_rule(reading.listing):
+        # A sold-out page may have lost its price and its data; a row that names the page vouches for it.
+        vouched = response.url in self.named and bool(reading.listing.stock)
+        if not (reading.is_product or vouched or _by_rule(reading.listing)):
             self.skip(SkipReason.NOT_A_PRODUCT_PAGE, response.url)
             return
         asked = (response.meta.get("redirect_urls") or [response.url])[0]
