@@ -89,11 +89,11 @@ def decode(raw: Any, folder: Path) -> BatchInput:
     status = raw.get("status")
     if status is not None and (isinstance(status, bool) or not isinstance(status, int)):
         raise BadLineError("`status` must be a number or null.")
-    headers = raw.get("headers") or {}
+    headers = {} if raw.get("headers") is None else raw["headers"]
     if not isinstance(headers, Mapping):
         raise BadLineError("`headers` must be an object.")
     locale, symbology = _locale(_string(raw, "locale_hint"))
-    queries = raw.get("queries") or ()
+    queries = () if raw.get("queries") is None else raw["queries"]
     if not isinstance(queries, list | tuple) or not all(isinstance(query, Mapping) for query in queries):
         raise BadLineError("`queries` must be a list of objects.")
     return BatchInput(

@@ -30,12 +30,13 @@ def answer(given: BatchInput) -> dict[str, Any]:
 
     Raises UsageProblem for any other kind.
     """
+    text = None if given.body is None else given.text
     if given.kind == "price_string":
-        return price(given.content, given.locale, given.currency, given.decimal_separator)
+        return price(text, given.locale, given.currency, given.decimal_separator)
     if given.kind == "size_string":
-        return size(given.content, given.locale)
+        return size(text, given.locale)
     if given.kind == "gtin":
-        return gtin(given.content, given.symbology)
+        return gtin(text, given.symbology)
     raise UsageProblem(f"parse reads {', '.join(KINDS)}; the input is of kind {given.kind!r}.")
 
 

@@ -65,7 +65,7 @@ _WEAK_IN_NAMES = _whole(
 
 
 def read_condition(text: str, name: str = "") -> str:
-    """`new`, `refurbished`, `used`, `open_box`, `damaged`, or `other` for a statement that no word here covers.
+    """`new`, `refurbished`, `used`, `open_box`, `damaged`, or `other` for a statement no word here covers.
 
     `text` is what the shop states as the condition (a schema.org address too); a name counts where it
     says so in words that mean nothing else. Nothing stated is `new`.

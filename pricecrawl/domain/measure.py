@@ -15,7 +15,7 @@ from enum import StrEnum
 from fractions import Fraction
 from itertools import pairwise
 
-from pricecrawl.domain.measure_units import PATTERN, Unit, unit_of
+from pricecrawl.domain.measure_units import MEASURED, PATTERN, Unit, unit_of
 from pricecrawl.domain.money_locale import context_of
 from pricecrawl.domain.money_numbers import Hints, fold, read_number
 
@@ -106,7 +106,10 @@ _NUMBER = (
     rf"(?:\d+\ \d{{1,2}}/\d{{1,2}}|\d{{1,2}}/\d{{1,2}}(?!\d)|\d*\ ?{_BAR}|"
     r"^\W*\d{1,3}(?:\ \d{3})+(?!\d)|[.,]?\d+(?:[.,']\d{3}(?!\d))*(?:[.,]\d+)?)"
 )
-_QUANTITY = re.compile(rf"(?<!\d)(?P<number>(?>{_NUMBER}))\ ?-?\ ?(?P<unit>{PATTERN})(?![^\W\d_]|\d)", re.IGNORECASE)
+_QUANTITY = re.compile(
+    rf"(?<!\d)(?P<number>(?>{_NUMBER}))\ ?-?\ ?(?P<unit>{PATTERN})(?!(?![xх×]\ ?\d)[^\W\d_]|\d)",
+    re.IGNORECASE,
+)
 _TIMES = r"[x×хXХ*✕✖╳]"
 _COUNTED = r"(?:pcs?|pieces?|шт|st|stück|stk|ks|szt|個|个|개|units?|uds?|bottles?|cans?|bags?|sachets?)?\.?"
 _PACK_BEFORE = re.compile(
@@ -114,7 +117,7 @@ _PACK_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _PACK_AFTER = re.compile(
-    rf"^\ ?{_TIMES}\ ?(?P<a>\d{{1,4}})(?!\d|[.,]\d|\ ?(?:{PATTERN}|cm|mm|m)(?![^\W\d_]))", re.IGNORECASE
+    rf"^\ ?{_TIMES}\ ?(?P<a>\d{{1,4}})(?!\d|[.,]\d|\ ?(?:{MEASURED}|cm|mm|m)(?![^\W\d_]))", re.IGNORECASE
 )
 _CONTAINERS_OF = re.compile(
     r"(?<![\d.,/%])(?P<a>\d{1,3})\ (?:[^\W\d_]+[\ -]){1,4}"
@@ -123,23 +126,28 @@ _CONTAINERS_OF = re.compile(
     re.IGNORECASE,
 )
 _PER_BEFORE = re.compile(
-    r"(?:/|(?<![^\W\d_])(?:per|pro|je|par|por|al|za|за|each|serving(?:\ size)?|portion|dose)(?:\ of)?)\W{0,2}$",
+    r"(?:/|(?<![^\W\d_])(?:per|pro|je|par|por|al|za|за|each|serving(?:\ size)?|portion|dose)(?:\ of)?)"
+    r"\W{0,2}$",
     re.IGNORECASE,
 )
 _PER_AFTER = re.compile(
-    r"^\W{0,2}(?:per|pro|each serving|/)\ ?(?:serving|portion|dose|tablet|capsule|day|tag|100)", re.IGNORECASE
+    rf"\W{{0,2}}(?:per|pro|je|each)\ ?(?:serving|portion|dose|tablet|capsule|day|tag|100)|"
+    rf"\ ?/\ ?(?:{PATTERN})(?![^\W\d_])|"
+    r"\ ?=\ ?\D{0,3}\d+[.,]\d\d(?!\d)",
+    re.IGNORECASE,
 )
-_LINK = re.compile(r"\W{0,3}(?:/|\||=|≈|~|\(|\[|,|-|–|·|or|oder|ou|approx\.?|ca\.?)?\W{0,3}", re.IGNORECASE)
-_PLUS = re.compile(r"\ ?(?:\+|plus|&)\ ?", re.IGNORECASE)
+_PLUS = re.compile(r"\ ?(?:\+|plus|&)\ ?[^\d]{0,40}", re.IGNORECASE)
+_ADDED = re.compile(r"(?<![\d.,%])(?P<more>\d{1,4}(?:[.,]\d{1,3})?)\ ?\+\ ?$")
 _FACTOR = re.compile(r"(?:spf|lsf|fps|ip|uv[ab]?|no\.?|nr\.?|n°|№)\ ?$", re.IGNORECASE)
 
 _PACK_WORDS = re.compile(
     r"""
     (?<![\d.,/])(?P<n0>\d{1,3})\s?(?:-\s?|\s)?(?:multi)?(?:pack|packs|pk|paks?|pakke|paket|packung(?:en)?)(?![^\W\d_])|
     (?<![\d.,/])(?P<n1>\d{1,3})\s?er[\s-]?(?:pack|set|box|karton|kiste|tray|packung|träger)(?![^\W\d_])|
-    (?<![^\W\d_])(?:multi)?(?:pack|set|box|case|carton|crate|bundle|tray|lot|pack|coffret|carton|boîte|paquet|caja|paquete|lote|estuche|
+    (?<![^\W\d_])(?:multi)?(?:pack|box|case|carton|crate|tray|lot|coffret|boîte|paquet|caja|paquete|lote|estuche|
        confezione|pacco|cartone|cassa|caixa|conjunto|doos|krat|verpakking|förpackning|eske|kasse|balení|zestaw|opakowanie|набор|
        упаковка|комплект)\s(?:of|de|da|di|von|van|mit|à|med|po|z|из|по|с)?\s?(?P<n2>\d{1,3})(?!\s?[\d.,%])|
+    (?<![^\W\d_])(?:set|bundle|zestaw|kit)\s(?:of|de|da|di|von|van|med|z|из|aus)\s?(?P<n4>\d{1,3})(?!\s?[\d.,%])|
     (?<![\d.,/])(?P<n3>\d{1,3})\s?(?:個|本|枚|袋|缶|瓶|罐|包|盒|支|개|병|캔|팩)\s?(?:セット|入り|入|装|組|세트|입|套装|裝)
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -166,7 +174,7 @@ def read_size(text: str | None, *, locale: str | None = None) -> Size | None:
     if pieces:
         first = pieces[0]
         return Size(_clean(first.amount), "each", first.pack)
-    pack = _pack_words(folded)
+    pack = _pack_words(folded) or _pack_edges(folded)
     return Size(Decimal(1), "each", pack) if pack else None
 
 
@@ -191,6 +199,7 @@ def _prepare(text: str) -> str:
 def _quantities(text: str, locale: str | None) -> Iterator[_Quantity]:
     context = context_of(locale, None)
     british = context.country in ("GB", "IE")
+    last = -1
     for match in _QUANTITY.finditer(text):
         start, end = match.span()
         unit = unit_of(match["unit"], british=british)
@@ -200,8 +209,15 @@ def _quantities(text: str, locale: str | None) -> Iterator[_Quantity]:
         if number is None or number <= 0:
             continue
         before, after = text[:start], text[end:]
-        if _PER_BEFORE.search(before[-24:]) or _PER_AFTER.match(after[:24]) or _FACTOR.search(before[-8:]):
+        beside = before.rstrip(" ").endswith("/") and last == len(before.rstrip(" /"))
+        if _PER_BEFORE.search(before[-24:]) and not beside:
             continue
+        if _PER_AFTER.match(after[:24]) or _FACTOR.search(before[-8:]):
+            continue
+        last = end
+        more = _ADDED.search(before[-12:])
+        if more is not None:
+            number += Decimal(more["more"].replace(",", "."))
         pack = _pack_beside(before, after)
         amount = number * unit.scale
         yield _Quantity(start, end, amount, unit, amount * unit.factor, pack, unit.factor == 1)
@@ -239,10 +255,10 @@ def _amount(number: str, unit: Unit, decimal_mark: str) -> Decimal | None:
         if not int(bottom) or int(top) >= int(bottom) or int(bottom) > 32:
             return None
         return _from_fraction(Fraction(int(top), int(bottom)) + int(whole or 0))
-    # `0,750 l` and `1.000 kg` have fractions, `1,000 ml` and `1.500 g` have groups, unless the locale knows.
+    # `0,750 l` and `1.000 kg` have fractions, `1,000 ml` and `1.500 g` have groups, whatever the locale.
     if re.fullmatch(r"\d{1,3}[.,]\d{3}", text):
         mark = re.sub(r"\d", "", text)
-        if mark == decimal_mark or unit.big:
+        if unit.big or text.startswith("0"):
             return Decimal(text.replace(mark, "."))
         return Decimal(text.replace(mark, ""))
     return read_number(text, Hints(decimal=decimal_mark))
@@ -312,7 +328,10 @@ def _sum(text: str, found: list[_Quantity]) -> Size | None:
         return None
     total = sum((q.total for q in found), Decimal(0))
     base = found[0].unit.base
-    return Size(_clean(total), base, 1, _clean(total), base)
+    pack = (
+        _pack_beside(text[: found[0].start].rstrip("( "), "") if text[found[0].start - 1 :][:1] == "(" else 1
+    )
+    return Size(_clean(total), base, pack, _clean(total * pack), base)
 
 
 def _mixed(text: str, found: list[_Quantity]) -> Size | None:
@@ -352,7 +371,26 @@ def _counted_containers(text: str) -> int:
     return max(1, int(match["n"])) if match else 1
 
 
+_NAMED_PACKS = {
+    "twin": 2,
+    "doppel": 2,
+    "duo": 2,
+    "double": 2,
+    "triple": 3,
+    "dreier": 3,
+    "vierer": 4,
+    "sechser": 6,
+    "six": 6,
+}
+_NAMED_PACK = re.compile(
+    rf"(?<![^\W\d_])(?P<name>{'|'.join(_NAMED_PACKS)})[ -]?pack(?:ung)?(?![^\W\d_])", re.IGNORECASE
+)
+
+
 def _pack_words(text: str) -> int | None:
+    named = _NAMED_PACK.search(text)
+    if named is not None:
+        return _NAMED_PACKS[named["name"].casefold()]
     for match in _PACK_WORDS.finditer(text):
         count = int(match[match.lastgroup or "n0"])
         if 1 < count <= MAX_PACK:

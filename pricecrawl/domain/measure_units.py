@@ -103,6 +103,9 @@ PATTERN = (
 )
 """Alternatives of one unit, longest first; a boundary after it is the caller's to check."""
 
+MEASURED = "|".join(re.escape(n) for n in sorted(UNITS, key=len, reverse=True) if UNITS[n].base != "each")
+"""Alternatives of the units of mass and volume alone."""
+
 
 def unit_of(written: str, *, british: bool = False) -> Unit | None:
     """The unit that a text matched by `PATTERN` names."""

@@ -249,12 +249,20 @@ def _preference(item: Found, own: str | None) -> tuple[int, bool, bool, bool, bo
 
 
 def _with_tax(best: Found, pool: list[Found]) -> Found | None:
-    """`£100.00 (£120.00 inc VAT)`: what a consumer pays is the price, where the text says which one that is."""
+    """`£100.00 (£120.00 inc VAT)`.
+
+    What a consumer pays is the price, where the text says which one that is.
+    """
     if best.tax is not None or best.sign is None or best.amount is None:
         return None
     for item in pool:
         same = item.sign is not None and item.currency == best.currency and item.role is best.role
-        if same and item.tax == "incl" and item.amount is not None and 1 < item.amount / best.amount < _MAX_TAX:
+        if (
+            same
+            and item.tax == "incl"
+            and item.amount is not None
+            and 1 < item.amount / best.amount < _MAX_TAX
+        ):
             return item
     return None
 

@@ -173,7 +173,9 @@ def _understand(item: Found, known: Known) -> None:
         item.currency = None
     elif sign is None and item.whole and item.currency is None:
         item.currency = known.context.tender
-    item.amount = read_number(item.token, _hints(item.currency, known, signed=sign is not None, whole=item.whole))
+    item.amount = read_number(
+        item.token, _hints(item.currency, known, signed=sign is not None, whole=item.whole)
+    )
 
 
 def _named(gap: str, context: LocaleFacts) -> Sign | None:
@@ -287,7 +289,7 @@ def _multiples(found: list[Found], known: Known) -> None:
         factor = _FACTORS[word.casefold()]
         rest = item.after[match.end() :]
         if not rest.strip() and following is not None and factor == 10_000 and following.sign is not None:
-            if following.amount is not None and following.amount < factor:
+            if following.amount is not None and following.amount < factor and item.token.isdigit():
                 _join(item, following, item.amount * factor + following.amount)
                 item.suffix, item.currency = following.suffix, following.currency
             continue

@@ -18,8 +18,8 @@ tilbudspris | reapris | rea
 
 BEFORE = """
 was | were | before | previously | old price | original price | originally | orig | list price | rrp
-r.r.p | srp | msrp | m.s.r.p | mrp | m.r.p | compare at | compare at price | instead of | typical price | usually
-full price | statt | bisher | vorher | früher | alter preis | uvp | uvp des herstellers
+r.r.p | srp | msrp | m.s.r.p | mrp | m.r.p | compare at | compare at price | instead of | typical price
+usually | full price | statt | bisher | vorher | früher | alter preis | uvp | uvp des herstellers
 unverbindliche preisempfehlung | ursprünglich | streichpreis | listenpreis | niedrigster preis | avant
 au lieu de | prix barré | prix conseillé | ancien prix | antes | precio anterior | pvpr | prima
 prezzo consigliato | prezzo precedente | anziché | anzichè | invece di | was voor | adviesprijs
@@ -89,12 +89,13 @@ cena jednostkowa | egységár | цена за | cena za | preço por | precio po
 """
 
 NOT_MONEY = """
-buy | get | any | sku | ean | gtin | upc | isbn | art nr | artikelnummer | art | item | item no | item number | model
-ref | réf | mpn | asin | code | no | nr | артикул | код | код товара | kód | kod | referencia | codice
-品番 | 型号 | 货号 | qty | quantity | pack of | set of | box of | case of | menge | anzahl | quantité
-cantidad | quantità | aantal | antal | množství | ilość | количество | rating | rated | bewertung | note
-valoración | reviews | stock | in stock | spf | abv | alc | vol | size | größe | taille | talla | page
-seite | step | since | seit | depuis | age | aged | no older than | hodnocení | ocena | оценка | рейтинг
+buy | get | any | sku | ean | gtin | upc | isbn | art nr | artikelnummer | art | item | item no
+item number | model | ref | réf | mpn | asin | code | no | nr | артикул | код | код товара | kód | kod
+referencia | codice | 品番 | 型号 | 货号 | qty | quantity | pack of | set of | box of | case of | menge
+anzahl | quantité | cantidad | quantità | aantal | antal | množství | ilość | количество | rating
+rated | bewertung | note | valoración | reviews | stock | in stock | spf | abv | alc | vol | size
+größe | taille | talla | page | seite | step | since | seit | depuis | age | aged | no older than
+hodnocení | ocena | оценка | рейтинг
 """
 
 MONTH = """

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from pricecrawl.domain.availability import Availability, decide
@@ -29,6 +30,9 @@ MAX_SKU, MAX_NAME, MAX_URL, MAX_FIELD = 255, 1000, 2048, 500
 # Nothing that a shop lists costs more; a larger number is an identifier or two numbers run together.
 CEILING = Decimal(10_000_000)
 CEILING_WITHOUT_DECIMALS = Decimal(10_000_000_000)
+# A shop writes the same few sizes on thousands of listings.
+_read_size = lru_cache(maxsize=4096)(read_size)
+_read_pack = lru_cache(maxsize=4096)(read_pack)
 _PRIMARY = (PriceKind.STANDARD, PriceKind.SALE, PriceKind.PRE_ORDER)
 
 
@@ -228,10 +232,10 @@ def _unfit_prices(
 def _size(raw: RawListing, name: str, market: Market) -> tuple[Size | None, int, list[str]]:
     """Size and pack: the size field first, then the variant, then the name; unknown where two contradict."""
     texts = [_line(raw.size_text), _line(raw.variant_text), name]
-    sizes = [size for size in (read_size(text, locale=market.locale) for text in texts) if size is not None]
+    sizes = [size for size in (_read_size(text, locale=market.locale) for text in texts) if size is not None]
     measured = [size for size in sizes if size.base_quantity is not None]
     packs = [
-        pack for pack in (*(size.pack for size in sizes), *(read_pack(text) for text in texts)) if pack > 1
+        pack for pack in (*(size.pack for size in sizes), *(_read_pack(text) for text in texts)) if pack > 1
     ]
     pack = packs[0] if packs else 1
     if not measured:

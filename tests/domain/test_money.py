@@ -127,7 +127,7 @@ def texts() -> list[tuple[str, str | None, Decimal | None, str | None]]:
     return rows
 
 
-@pytest.mark.parametrize(("text", "locale", "amount", "currency"), texts(), ids=lambda v: str(v))
+@pytest.mark.parametrize(("text", "locale", "amount", "currency"), texts(), ids=str)
 def test_one_text(text: str, locale: str | None, amount: Decimal | None, currency: str | None) -> None:
     reading = read_price(text, locale=locale)
     assert (reading.amount, reading.currency) == (amount, currency)
@@ -257,7 +257,7 @@ def test_minor_units_are_those_of_iso_4217_and_written_decimals_those_of_people(
 def test_the_sign_table_is_what_babel_holds_today() -> None:
     from pricecrawl.domain.money_cldr import ROOT_SIGNS, SIGNS
 
-    assert (SIGNS, ROOT_SIGNS) == tables(), "run `python -m tests.domain.generate_money_signs --write`"
+    assert tables() == (SIGNS, ROOT_SIGNS), "run `python -m tests.domain.generate_money_signs --write`"
 
 
 def test_importing_the_reader_loads_no_locale_data() -> None:
