@@ -1,0 +1,202 @@
+"""`pricecrawl extract`: one page or feed through the whole extraction and consensus, with the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pricecrawl.cli.batch import BatchInput, run_batch
+from pricecrawl.domain.run import EXIT_FAILED, EXIT_REFUSED
+
+if TYPE_CHECKING:
+    from pricecrawl.extraction.answer import Facts
+    from pricecrawl.extraction.rules import Rules
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("extract")(extract)
+
+
+def answer(given: BatchInput) -> dict[str, Any]:
+    """What one batch line's page or feed says; nothing is fetched."""
+    from pricecrawl.extraction.answer import answer_page
+
+    return answer_page(_facts(given))
+
+
+def _facts(given: BatchInput, rules: Rules | None = None) -> Facts:
+    from pricecrawl.extraction.answer import Facts
+
+    return Facts(
+        kind=given.kind,
+        body=given.body or b"",
+        text=given.content,
+        url=given.url or "",
+        final_url=given.final_url,
+        status=given.status,
+        headers=given.headers,
+        locale=given.locale,
+        currency=given.currency,
+        platform=given.platform,
+        market=given.market,
+        observed_at=_text(given.extra.get("observed_at")),
+        zone=_text(given.extra.get("shop_tz")),
+        rules=rules,
+    )
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def extract(
+    source: Annotated[str | None, typer.Argument(metavar="FILE", help="A saved page or feed.")] = None,
+    *,
+    url: Annotated[str, typer.Option(help="The address that was asked for; it names the variant.")] = "",
+    final_url: Annotated[str | None, typer.Option(help="Where redirects ended.")] = None,
+    shop: Annotated[
+        str | None, typer.Option("--source", help="Use the rules and market of this source.")
+    ] = None,
+    status: Annotated[int | None, typer.Option(help="HTTP status that the page came with.")] = None,
+    header: Annotated[
+        list[str] | None, typer.Option("--header", "-H", help="A response header, as Name:Value.")
+    ] = None,
+    locale: Annotated[str | None, typer.Option(help="CLDR locale such as de_CH: marks and signs.")] = None,
+    currency: Annotated[str | None, typer.Option(help="ISO code of the shop's currency.")] = None,
+    platform: Annotated[str | None, typer.Option(help="The feed's platform, such as shopify.")] = None,
+    batch: Annotated[Path | None, typer.Option(help="A file of cases, one JSON object a line.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+) -> None:
+    """Read price, stock and identity from a saved page, and explain each choice."""
+    from pricecrawl.cli.output import print_json
+    from pricecrawl.domain.errors import UsageProblem
+    from pricecrawl.extraction.answer import answer_page
+
+    if batch is not None:
+        raise typer.Exit(EXIT_FAILED if run_batch(batch, answer) else 0)
+    if source is None:
+        raise UsageProblem("Name a saved page or feed, or give --batch FILE.")
+    given = BatchInput(
+        body=_read(source),
+        url=url,
+        final_url=final_url,
+        status=status,
+        headers=_headers(header or []),
+        locale=locale,
+        currency=currency,
+        platform=platform,
+    )
+    facts = _facts(given)
+    if shop:
+        facts = _of_source(facts, shop)
+    found = answer_page(facts)
+    if as_json:
+        print_json(found)
+    else:
+        _show(found)
+    if found["page"] == "challenge":
+        raise typer.Exit(EXIT_REFUSED)
+
+
+def _read(source: str) -> bytes:
+    import gzip
+    import zlib
+
+    from pricecrawl.domain.errors import UsageProblem
+
+    if source.startswith(("http://", "https://")):
+        raise UsageProblem(
+            "extract reads saved files: fetch the page through a source with `pricecrawl crawl` or "
+            "`pricecrawl record`, which ask robots.txt first, and give its file here with --url."
+        )
+    path = Path(source)
+    try:
+        body = path.read_bytes()
+        return gzip.decompress(body) if path.suffix == ".gz" else body
+    except (OSError, EOFError, zlib.error) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise UsageProblem(f"{path} cannot be read: {reason}.") from problem
+
+
+def _headers(lines: list[str]) -> Mapping[str, str]:
+    from pricecrawl.cli.robots import headers_of
+
+    return headers_of(lines)
+
+
+def _of_source(facts: Facts, slug: str) -> Facts:
+    """The facts with the rules and the market of one source's row."""
+    from dataclasses import replace
+
+    from pricecrawl.config import Config
+    from pricecrawl.domain.market import Market
+    from pricecrawl.extraction.rules import Rules
+    from pricecrawl.sources.catalog import Catalog
+
+    row = Catalog.load(Config.load()).get(slug).source
+    market = Market(
+        country=row.country,
+        currency=facts.currency or row.currency,
+        locale=facts.locale or row.locale,
+        tax_basis=row.tax_basis,
+    )
+    return replace(facts, market=market, rules=Rules.of(row.rules))
+
+
+def _show(found: Mapping[str, Any]) -> None:
+    """The answer as a table of facts, candidates and the trace."""
+    from rich.table import Table
+
+    from pricecrawl.cli.output import out, plain
+
+    shown = plain(found)
+    facts = Table.grid(padding=(0, 2))
+    for key in (
+        *("page", "name", "brand", "price", "currency", "original_price", "member_price", "pre_order_price"),
+        *("availability", "gtin", "mpn", "size", "seller", "tax_basis", "needs_review", "review_reasons"),
+    ):
+        value = shown.get(key)
+        if value in (None, "", [], False) and key not in ("price", "availability"):
+            continue
+        colour = (
+            "bold green"
+            if key == "price" and value
+            else "yellow"
+            if key.endswith(("review", "reasons"))
+            else ""
+        )
+        text = ", ".join(value) if isinstance(value, list) else str(value)
+        facts.add_row(
+            f"[dim]{key.replace('_', ' ')}[/]", f"[{colour}]{_safe(text)}[/]" if colour else _safe(text)
+        )
+    out.print(facts)
+    if shown.get("candidates"):
+        table = Table(title="Candidates", title_justify="left", expand=False)
+        for name in ("kind", "amount", "currency", "method", "selector", "tier", "weight", "why not"):
+            table.add_column(
+                name, justify="right" if name in ("amount", "weight") else "left", overflow="fold"
+            )
+        for item in shown["candidates"]:
+            table.add_row(
+                *(
+                    _safe(str(item.get(key) or ""))
+                    for key in ("kind", "amount", "currency", "method", "selector")
+                ),
+                *(_safe(str(item.get(key) or "")) for key in ("tier", "weight", "excluded")),
+                style="dim" if item.get("excluded") else "",
+            )
+        out.print(table)
+    for item in shown.get("items") or ():
+        out.print(_safe(f"{item['source_sku']}  {item['price']} {item['currency'] or ''}  {item['name']}"))
+    for sentence in shown.get("trace", ()):
+        out.print(f"[dim]·[/] {_safe(sentence)}")
+
+
+def _safe(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

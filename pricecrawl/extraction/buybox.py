@@ -1,0 +1,457 @@
+"""The price that a visitor sees: amounts of the page, told apart by what surrounds them.
+
+Each amount is either set aside with a reason (another product's, an instalment, a shipping charge, a
+unit price, an extra, a limit, running text), or is a price of some kind in the product's own area. How
+likely it is *the* price is a score of plain facts: a price-like name on its box, an amount that stands
+alone on its line, nearness to the product's heading and to the control that buys it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from lxml import etree
+
+from pricecrawl.domain.candidate import Method, PriceKind, RawPrice, Tier
+from pricecrawl.domain.market import TaxBasis
+from pricecrawl.domain.money_roles import Role
+from pricecrawl.extraction.amounts import Occurrence
+from pricecrawl.extraction.controls import Control
+from pricecrawl.extraction.labels import before_role, is_for_members, no_price, tax_of
+from pricecrawl.extraction.marks import Mark
+from pricecrawl.extraction.surroundings import Around, Surroundings
+from pricecrawl.extraction.textmap import JOINT, TextMap
+
+THRESHOLD = 6.0
+"""Score from which an amount counts as the visible price; below it, it is a vague candidate."""
+
+WEAK = 3.0
+"""Score below which an amount is not even a vague candidate."""
+
+_KIND_MARKS = (
+    Mark.OLD | Mark.REGULAR | Mark.SAVING | Mark.UNIT | Mark.INSTALMENT | Mark.SHIPPING | Mark.MEMBER
+) | (Mark.EXTRA | Mark.QUANTITY | Mark.NET | Mark.GROSS | Mark.PRE_ORDER | Mark.CURRENT)
+_DIGITS = re.compile(r"\d+")
+_ALONE = re.compile(r"[\s\W\d]*", re.UNICODE)
+
+
+@dataclass(slots=True)
+class Seen:
+    """One amount of the page with what was made of it."""
+
+    occurrence: Occurrence
+    around: Around
+    kind: PriceKind = PriceKind.STANDARD
+    score: float = 0.0
+    reason: str = ""
+    tax: TaxBasis = TaxBasis.UNKNOWN
+    lowest: bool = False
+    regular: bool = False
+    own: int = 0
+    choice: bool = False
+    before: str = ""
+    after: str = ""
+    label: str = ""
+    selector: str = ""
+    generic: bool = False
+
+    @property
+    def digits(self) -> str:
+        """The digits of the amount: what two spellings of it have in common."""
+        return "".join(_DIGITS.findall(self.occurrence.text))
+
+
+@dataclass(slots=True)
+class Visible:
+    """All amounts of a page: `chosen` are the visible prices, `vague` might be, `aside` are not."""
+
+    chosen: list[Seen] = field(default_factory=list)
+    vague: list[Seen] = field(default_factory=list)
+    aside: list[Seen] = field(default_factory=list)
+    options: list[Seen] = field(default_factory=list)
+    struck_only: bool = False
+
+
+def look(
+    textmap: TextMap,
+    found: Sequence[Occurrence],
+    surroundings: Surroundings,
+    controls: Sequence[Control],
+) -> Visible:
+    """Tell the amounts of a page apart."""
+    visible = Visible()
+    seen: list[Seen] = []
+    surroundings.note_prices(occurrence.holder for occurrence in found)
+    for occurrence in found:
+        around = surroundings.around(occurrence.holder)
+        item = Seen(occurrence, around)
+        if around.hidden:
+            continue
+        if around.other:
+            item.reason = around.other
+            visible.aside.append(item)
+            continue
+        if not any(d not in "0٠۰०" for d in item.digits):
+            item.reason = "nothing"
+            visible.aside.append(item)
+            continue
+        seen.append(item)
+    _own_marks(seen)
+    _mark_choices(seen)
+    heading = surroundings.subject.heading
+    place = textmap.position(heading) if heading is not None and seen else None
+    buying = [control for control in controls if control.buys]
+    previous_end = 0
+    for number, item in enumerate(seen):
+        following = seen[number + 1].occurrence.start if number + 1 < len(seen) else len(textmap.text)
+        _read_labels(item, textmap, previous_end, following)
+        previous_end = item.occurrence.end
+        _classify(item, seen[number - 1] if number else None, textmap)
+        if item.reason:
+            visible.aside.append(item)
+            continue
+        item.score = _score(item, place, buying)
+        if item.choice:
+            item.reason = "one of several choices"
+            visible.options.append(item)
+        elif item.score >= WEAK and (titled := surroundings.card_title(item.around.levels)):
+            item.reason = titled
+            visible.aside.append(item)
+        elif item.score < WEAK:
+            item.reason = "too far from the product"
+            visible.aside.append(item)
+        elif item.score < THRESHOLD:
+            item.reason = ""
+            visible.vague.append(item)
+        else:
+            visible.chosen.append(item)
+    _settle(visible)
+    return visible
+
+
+def _own_marks(seen: Sequence[Seen]) -> None:
+    """Marks of the boxes that hold this amount alone: a box around two amounts describes neither."""
+    held: dict[etree._Element, set[str]] = {}
+    for item in seen:
+        for element, _ in item.around.levels[:7]:
+            held.setdefault(element, set()).add(item.digits)
+    for item in seen:
+        own = 0
+        for step, (element, marks) in enumerate(item.around.levels[:7]):
+            shared = len(held[element]) > 1
+            own |= marks & ~_KIND_MARKS if shared else marks
+            if step > 3 and not shared:
+                own &= ~Mark.CURRENT
+        item.own = own
+
+
+_ROWS = frozenset(("li", "tr", "label", "option", "button", "dd", "article"))
+
+
+def _mark_choices(seen: Sequence[Seen]) -> None:
+    """Mark amounts in a list of like boxes that each hold another amount, unless theirs is the chosen box.
+
+    Two boxes make a list where their names or a radio button say so, three do in any case.
+    """
+    holding: dict[etree._Element, str] = {}
+    for item in seen:
+        for element, _ in item.around.levels[:7]:
+            holding.setdefault(element, item.digits)
+    for item in seen:
+        levels = item.around.levels[:7]
+        named = False
+        for step, (element, marks) in enumerate(levels):
+            named = named or bool(marks & Mark.CHOICE)
+            if element.tag not in _ROWS and (element.tag != "div" or step == 0):
+                continue
+            parent = element.getparent()
+            if parent is None:
+                continue
+            like = [child for child in parent if child.tag == element.tag and child in holding]
+            if len({holding[child] for child in like}) < 2:
+                continue
+            around = any(mark & Mark.CHOICE for _, mark in levels[step : step + 3])
+            if len(like) >= 3 or named or around or element.tag == "option" or _has_radio(element):
+                chosen = [child for child in like if child is not element and _is_chosen(child)]
+                item.choice = not (_is_chosen(element) and not chosen)
+                break
+
+
+def _has_radio(element: etree._Element) -> bool:
+    return any((box.get("type") or "").lower() == "radio" for box in element.iter("input"))
+
+
+def _is_chosen(element: etree._Element) -> bool:
+    """Whether a box of a list is the selected one."""
+    names = set((element.get("class") or "").lower().replace("--", "-").split())
+    if {"selected", "active", "is-selected", "is-active", "checked", "current"} & names:
+        return True
+    if any(name.endswith(("-selected", "-active", "-checked", "_selected", "_active")) for name in names):
+        return True
+    if "true" in (element.get("aria-checked"), element.get("aria-selected"), element.get("data-selected")):
+        return True
+    if element.tag == "option":
+        return element.get("selected") is not None
+    return any(box.get("checked") is not None for box in element.iter("input"))
+
+
+def _read_labels(item: Seen, textmap: TextMap, floor: int, ceiling: int) -> None:
+    """The words on the amount's own line on either side, and the label on the line before."""
+    occurrence = item.occurrence
+    text = textmap.text
+    first, last = occurrence.first, occurrence.last
+    begin = textmap.starts[first]
+    start = max(begin, floor)
+    index = first
+    while index > 0 and occurrence.start - start < 90 and start > floor:
+        if textmap.broken_between(index - 1):
+            break
+        index -= 1
+        start = max(textmap.starts[index], floor)
+    before = text[max(start, occurrence.start - 120) : occurrence.start].replace(JOINT, " ")
+    stop = min(textmap.starts[last + 1] - 1 if last + 1 < len(textmap.starts) else len(text), ceiling)
+    index = last
+    while stop - occurrence.end < 60 and stop < ceiling and index + 1 < len(textmap.pieces):
+        if textmap.broken_between(index):
+            break
+        index += 1
+        stop = min(textmap.starts[index + 1] - 1, ceiling)
+    after = text[occurrence.end : min(stop, occurrence.end + 120)].replace(JOINT, " ")
+    item.before = " ".join(before.split()) + (" " if before[-1:].isspace() else "")
+    item.after = (" " if after[:1].isspace() else "") + " ".join(after.split())
+    if (
+        not item.before.strip(" :*-–(\"'")
+        and first > 0
+        and start == textmap.starts[min(first, len(textmap.starts) - 1)]
+    ) or (item.before.strip() == "" and first > 0):
+        item.label = _label_above(item, textmap, first, floor)
+
+
+def _label_above(item: Seen, textmap: TextMap, first: int, floor: int) -> str:
+    """A short text right before the amount in a box of its own, if both stand in one small box."""
+    index = first - 1
+    if index < 0 or textmap.starts[index] < floor:
+        return ""
+    piece = " ".join(str(textmap.pieces[index]).split())
+    if not piece or len(piece) > 48:
+        return ""
+    near = {element for element, _ in item.around.levels[:5]}
+    holder: etree._Element | None = textmap.holder(index)
+    for _ in range(4):
+        if holder is None:
+            return ""
+        if holder in near:
+            return piece
+        holder = holder.getparent()
+    return ""
+
+
+def _label_below(item: Seen, textmap: TextMap) -> str:
+    """Short texts right after the amount that stand in one small box with it."""
+    near = {element for element, _ in item.around.levels[:6]}
+    texts: list[str] = []
+    for index in range(item.occurrence.last + 1, min(item.occurrence.last + 5, len(textmap.pieces))):
+        piece = " ".join(str(textmap.pieces[index]).split())
+        if len(piece) > 80:
+            break
+        holder: etree._Element | None = textmap.holder(index)
+        for _ in range(4):
+            if holder is None or holder in near:
+                break
+            holder = holder.getparent()
+        if holder is None or holder not in near:
+            break
+        texts.append(piece)
+    return " ".join(texts)
+
+
+_DASH = re.compile(r"\s*(?:-|–|—|to|bis|à|hasta|al|до|až|~)\s*\Z", re.IGNORECASE)
+
+
+def _classify(item: Seen, previous: Seen | None, textmap: TextMap) -> None:
+    """Kind, tax basis, or the reason why this is no price of the product."""
+    if previous is not None and not previous.reason:
+        between = textmap.text[previous.occurrence.end : item.occurrence.start].replace(JOINT, " ")
+        if between.strip() and _DASH.fullmatch(between):
+            previous.lowest = True
+            item.reason = "the upper end of a range"
+            return
+    item.tax = _tax(item, textmap)
+    item.reason = _no_price_here(item)
+    if item.reason:
+        return
+    own, label = item.own, item.label
+    role = before_role(item.before) or (before_role(label) if label else None)
+    if item.around.struck or own & Mark.OLD or role is Role.BEFORE:
+        item.kind = PriceKind.LIST
+    elif (
+        own & Mark.MEMBER
+        or role is Role.MEMBER
+        or is_for_members(f"{label} {item.before} | {item.after[:40]}")
+    ):
+        item.kind = PriceKind.MEMBER
+    elif own & Mark.PRE_ORDER:
+        item.kind = PriceKind.PRE_ORDER
+    item.regular = bool(own & Mark.REGULAR) or role is Role.USUAL
+    item.lowest = role is Role.FROM
+
+
+def _tax(item: Seen, textmap: TextMap) -> TaxBasis:
+    """With or without tax, by the names of the box, else by the words before, after and below."""
+    named = item.own & (Mark.NET | Mark.GROSS)
+    if named == Mark.NET:
+        return TaxBasis.EXCLUSIVE
+    if named == Mark.GROSS:
+        return TaxBasis.INCLUSIVE
+    for text in (f"{item.label} {item.before[-60:]}", item.after[:40]):
+        basis = tax_of(text)
+        if basis is not TaxBasis.UNKNOWN:
+            return basis
+    return tax_of(_label_below(item, textmap))
+
+
+def _no_price_here(item: Seen) -> str:
+    """Why words or names around an amount make it no price of the product; empty if they do not."""
+    own, label = item.own, item.label
+    if item.around.ticked:
+        return "an extra to tick"
+    reason = no_price(item.before, item.after) or (no_price(label, "") if label else "")
+    if reason:
+        return reason
+    if item.before.rstrip().endswith("(") and item.after.lstrip().startswith((")", "/")):
+        return "in brackets"
+    for mark, why in _REASONS:
+        in_buy_box = mark == Mark.SHIPPING and own & Mark.BUY_BOX and own & Mark.PRICE
+        if own & mark and not in_buy_box:
+            return why
+    return ""
+
+
+_REASONS = (
+    (Mark.SAVING, "an amount saved"),
+    (Mark.UNIT, "a unit price"),
+    (Mark.INSTALMENT, "an instalment or subscription"),
+    (Mark.SHIPPING, "a shipping charge"),
+    (Mark.EXTRA, "an extra"),
+    (Mark.QUANTITY, "a price for another quantity"),
+)
+
+
+def _score(item: Seen, place: int | None, buying: Sequence[Control]) -> float:
+    """How likely the amount is the price of the product, from plain facts."""
+    around = item.around
+    near = far = 0
+    for step, (_, marks) in enumerate(around.levels):
+        if step < 5:
+            near |= marks
+        else:
+            far |= marks
+    shared = around.shared
+    together = shared is not None and shared.tag not in ("body", "html")
+    score = _line_score(item)
+    score += 3 if near & Mark.PRICE else 0
+    score += 1 if item.own & Mark.CURRENT else 0
+    score += 1 if (near | far) & Mark.BUY_BOX else 0
+    score -= 2 if (near | far) & Mark.PROSE else 0
+    score += 2 if together else 0
+    score += 1 if together and around.steps <= 8 else 0
+    score += 1 if place is not None and 0 <= item.occurrence.first - place <= 80 else 0
+    score += 2 if _beside_control(item, buying) else 0
+    score += 0.5 if around.chosen else 0
+    score += 1 if before_role(item.before) is Role.NOW else 0
+    return score - (1 if item.lowest else 0)
+
+
+def _line_score(item: Seen) -> float:
+    """An amount that stands alone on its line is a price tag, one within a sentence is not."""
+    line = len(item.before.strip()) + len(item.after.strip())
+    if line <= 14 or _ALONE.fullmatch(item.before + item.after):
+        return 2
+    if line <= 32:
+        return 1
+    return -3 if line > 70 else 0
+
+
+def _beside_control(item: Seen, buying: Sequence[Control]) -> bool:
+    """Whether a control that buys stands in a box around the amount that is not the whole page."""
+    boxes = {element for element, _ in item.around.levels[:9]}
+    if item.around.shared is not None and item.around.shared.tag not in ("body", "html", "main"):
+        boxes.add(item.around.shared)
+    for control in buying:
+        node: etree._Element | None = control.element
+        for _ in range(9):
+            if node is None:
+                break
+            if node in boxes and node.tag not in ("body", "html", "main"):
+                return True
+            node = node.getparent()
+    return False
+
+
+def _settle(visible: Visible) -> None:
+    """Among the likely amounts, keep those that are as likely as the best; tell old from new."""
+    prices = [item for item in visible.chosen if item.kind is PriceKind.STANDARD]
+    if not prices:
+        visible.struck_only = any(
+            item.kind is PriceKind.LIST and item.around.struck for item in visible.chosen
+        )
+        return
+    if any(not item.lowest for item in prices) and any(item.lowest for item in prices):
+        best_plain = max(item.score for item in prices if not item.lowest)
+        for item in prices:
+            if item.lowest and best_plain >= item.score - 1:
+                item.reason = "a price from which others start"
+    for item in prices:
+        cheaper = [other for other in prices if other is not item and not other.reason and not other.regular]
+        if item.regular and cheaper and not item.reason:
+            item.kind = PriceKind.LIST
+    prices = [item for item in prices if not item.reason and item.kind is PriceKind.STANDARD]
+    strength: dict[str, float] = {}
+    for item in prices:
+        strength[item.digits] = max(strength.get(item.digits, 0.0), item.score)
+    repeats = {digits: sum(1 for item in prices if item.digits == digits) for digits in strength}
+    total = {digits: value + 0.5 * (min(repeats[digits], 3) - 1) for digits, value in strength.items()}
+    best = max(total.values(), default=0.0)
+    for item in prices:
+        if total[item.digits] < best - 1.4:
+            item.reason = "less likely than another amount"
+    kept = [item for item in visible.chosen if not item.reason]
+    visible.vague += [item for item in visible.chosen if item.reason == "less likely than another amount"]
+    visible.aside += [item for item in visible.chosen if item.reason and item not in visible.vague]
+    visible.chosen = kept
+
+
+def raw_of(item: Seen, *, generic: bool) -> RawPrice:
+    """A seen amount as a price candidate."""
+    where = describe(item.occurrence.holder)
+    method = Method.GENERIC_CSS if generic else Method.BUY_BOX
+    context = f"{item.label} {item.before[-40:]}".strip()
+    price = RawPrice(
+        item.kind,
+        item.occurrence.text,
+        method,
+        where,
+        tier=Tier.GLOBAL if generic else Tier.STRUCTURED,
+        tax_basis=item.tax,
+        context=context[:80],
+    )
+    return replace(price, context=f"{context} (lowest of a range)"[:100].strip()) if item.lowest else price
+
+
+def describe(element: etree._Element) -> str:
+    """A short selector of an element: its id or classes, else those of the box around it."""
+    node: etree._Element | None = element
+    tail = ""
+    for _ in range(4):
+        if node is None or not isinstance(node.tag, str):
+            break
+        identity, classes = node.get("id"), (node.get("class") or "").split()
+        if identity and not any(character.isdigit() for character in identity):
+            return f"#{identity}{tail}"
+        if classes:
+            return f"{node.tag}.{'.'.join(classes[:2])}{tail}"
+        tail = f" {node.tag}{tail}"
+        node = node.getparent()
+    return tail.strip() or "text"

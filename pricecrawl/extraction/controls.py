@@ -1,0 +1,176 @@
+"""Buttons and links that buy, pre-order or ask to be told later: what a visitor could do on the page."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lxml import etree
+
+from pricecrawl.extraction.document import Document
+from pricecrawl.extraction.textmap import words_of
+
+MAX_CONTROLS = 400
+
+_BUY = (
+    r"add(?:ed)?[ -]?(?:item |this |\d+ )?(?:to|in(?:to)?)[ -]?(?:my |your |the |shopping )?(?:cart|bag|"
+    r"basket|trolley|order|box)|add 2 cart|"
+    r"buy(?: it| this)?(?: now| online)?|purchase(?: now)?|order(?: now| online| this)?|shop now|"
+    r"get it now|checkout now|"
+    r"in den (?:waren|einkaufs)?(?:korb|wagen)|jetzt (?:kaufen|bestellen)|kaufen|bestellen|"
+    r"zum warenkorb hinzufügen|"
+    r"ajouter (?:au|à mon|dans le|à la) (?:panier|sac|cabas)|acheter(?: maintenant)?|commander|"
+    r"(?:añadir|agregar|anadir|meter) (?:al|a la|a tu|en el|en la) (?:carrito|carro|cesta|"
+    r"bolsa)(?: de (?:la )?compras?)?|comprar(?: ahora| ya| agora)?|"
+    r"aggiungi al(?:la)? (?:carrello|borsa)|acquista(?: ora)?|compra(?: ora| subito)?|"
+    r"adicionar (?:ao carrinho|à sacola|ao cesto)|colocar no carrinho|"
+    r"in (?:de )?(?:winkel(?:wagen|mand(?:je)?)|mandje)|toevoegen aan (?:winkelwagen|winkelmand(?:je)?)|"
+    r"(?:nu )?bestellen|koop nu|"
+    r"lägg (?:i|till i) (?:varukorg(?:en)?|kundvagn(?:en)?|korgen)|köp(?: nu)?|"
+    r"læg i (?:indkøbs)?kurv(?:en)?|køb(?: nu)?|tilføj til kurv|"
+    r"legg (?:i|til i) (?:handle)?(?:kurv|vogn)(?:en)?|kjøp(?: nå)?|lisää (?:ostos)?kori(?:in)?|"
+    r"osta(?: nyt)?|"
+    r"do koszyka|dodaj do koszyka|kup(?: teraz| i zapłać)?|zamów|(?:vložit |přidat )?do košíku|koupit|"
+    r"objednat|"
+    r"(?:pridať |vložiť )?do košíka|kúpiť|kosárba(?: teszem| rakom)?|megveszem|vásárlás|"
+    r"adaug[ăa] în co[șşs]|cump[ăa]r[ăa](?: acum)?|в корзин[ау]|добавить в корзину|купить(?: сейчас|"
+    r" в 1 клик)?|заказать|"
+    r"(?:додати )?(?:в|у|до) кошик[а]?|купити|замовити|добави в количка(?:та)?|купи|"
+    r"sepete ekle|satın al|hemen al|στο καλάθι|προσθήκη στο καλάθι|αγορά|"
+    r"カートに(?:入れる|追加)|購入(?:する|手続きへ)?|今すぐ(?:買う|購入)|加入(?:购物车|購物車|購物袋)|立即(?:购买|購買)|放入购物车|"
+    r"장바구니(?: ?(?:담기|에 담기))?|구매하기|바로 ?구매|"
+    r"(?:أضف|إضافة|اضف|أضيفي?) (?:إلى|الى|لل|ل)? ?(?:ال)?(?:سلة|عربة|حقيبة)(?: التسوق)?|أضف للسلة|"
+    r"اشتري?(?: الآن)?|شراء(?: الآن)?|اطلب(?: الآن)?|إضافة للسلة|"
+    r"הוס(?:ף|פה|יפו) ל(?:סל|עגלה)(?: הקניות)?|קנה עכשיו|thêm vào giỏ(?: hàng)?|mua ngay|beli sekarang|"
+    r"tambah ke (?:keranjang|troli)|"
+    r"masukkan keranjang|หยิบใส่ตะกร้า|เพิ่มลงตะกร้า|ซื้อ(?:เลย|ทันที)?|u košaricu|dodaj u (?:košaricu|"
+    r"korpu)|kupi|v košarico|į krepšelį|"
+    r"pirkt|pievienot grozam|lisa (?:ostu)?korvi|osta"
+)
+_PRE_ORDER = (
+    r"pre-?order(?: now| it| here| today)?|(?:jetzt )?vorbestellen|pré-?commander|précommander|"
+    r"reservar(?: ahora)?|pre-?ordina(?: ora)?|preordina|"
+    r"pré-?venda|pre-?venta|comprar en pre-?venta|förboka|förbeställ|forudbestil|forhåndsbestill|"
+    r"ennakkotilaa|zamów w przedsprzedaży|przedsprzedaż|"
+    r"předobjednat|predobjednať|előrendelés|precomand[ăa]|предзаказ(?:ать)?|оформить предзаказ|"
+    r"передзамовлення|ön sipariş(?: ver)?|"
+    r"予約(?:する|注文)?|预[订购定](?:现在)?|預[訂購]|예약 ?(?:구매|주문)|اطلب مسبق[اًا]?|طلب مسبق"
+)
+_NOTIFY = (
+    r"notify me(?: when.*| if.*)?|(?:e-?mail|tell|alert|text) me when.*|get notified.*|"
+    r"join (?:the )?wait(?:ing)? ?list|back in stock (?:alert|notification)s?|"
+    r"(?:send|set) (?:me )?(?:an )?(?:stock )?alert|remind me|notify|request (?:stock )?alert|"
+    r"benachrichtig\w*(?: mich| sie mich)?.*|(?:e-?mail|bescheid) (?:bei|wenn|erhalten).*(?:verfügbar|"
+    r"lieferbar).*|m'(?:avertir|alerter|informer|prévenir).*|"
+    r"(?:être|me) (?:averti|alerté|prévenu).*|prévenez-moi.*|avís[ae](?:me|nos|rme).*|notif[ií]c[ae]me.*|"
+    r"avvisami.*|avisa(?:r-|-)?me.*|"
+    r"(?:houd me|breng me) op de hoogte.*|mail mij.*|bevaka(?: produkt| vara)?|meddela mig.*|"
+    r"giv mig besked.*|"
+    r"powiadom(?: mnie)?.*|hlídat (?:dostupnost|cenu)|upozornit.*|értesít.*|anunț[ăa]-m[ăa].*|"
+    r"сообщить о (?:поступлении|наличии)|уведомить.*|"
+    r"повідомити.*|gelince haber ver.*|haber ver.*|stoğa gelince.*|入荷(?:通知|お知らせ).*|"
+    r"再入荷.*|到货通知|到貨通知|재입고 ?알림.*|"
+    r"(?:أعلمني|أبلغني|نبهني|أخبرني).*|عند توفر.*|הודיעו לי.*"
+)
+_SOLD_OUT = (
+    r"sold out|out of stock|currently unavailable|not available|unavailable|no longer available|"
+    r"out-of-stock|ausverkauft|nicht (?:verfügbar|lieferbar|auf lager)|"
+    r"vergriffen|épuisé|rupture de stock|en rupture|indisponible|agotado|sin (?:stock|existencias)|"
+    r"no disponible|esaurito|non disponibile|"
+    r"esgotado|indispon[ií]vel|uitverkocht|niet (?:op voorraad|leverbaar)|slutsåld|slut i lager|"
+    r"ej i lager|udsolgt|utsolgt|loppu(?:nut|unmyyty)?|"
+    r"wyprzedan[ey]|niedostępn[ya]|brak w magazynie|vyprodáno|nedostupné|není skladem|vypredané|"
+    r"elfogyott|nincs (?:készleten|raktáron)|stoc epuizat|"
+    r"нет в наличии|распродано|недоступен|немає в наявності|закінчився|tükendi|stokta yok|εξαντλημένο|"
+    r"売り切れ|在庫切れ|品切れ|缺货|缺貨|售罄|已售完|품절|"
+    r"نفذت? (?:من )?(?:الكمية|المخزون)|نفذ|نفدت? الكمية|غير متوفر|אזל(?: מהמלאי)?|hết hàng|stok habis|"
+    r"สินค้าหมด"
+)
+
+BUY = re.compile(rf"\W*(?:{_BUY})\W*(?:\(.{{0,20}}\))?", re.IGNORECASE)
+PRE_ORDER = re.compile(rf"\W*(?:{_PRE_ORDER})\W*", re.IGNORECASE)
+NOTIFY = re.compile(rf"\W*(?:{_NOTIFY})\W*", re.IGNORECASE | re.DOTALL)
+SOLD_OUT = re.compile(rf"\W*(?:{_SOLD_OUT})\W*", re.IGNORECASE)
+_BUYING_NAMES = re.compile(
+    r"add-?_?to-?_?(?:cart|bag|basket|trolley)|addtocart|add2cart|btn-?_?cart|buy-?_?(?:now|button|btn|"
+    r"box-?button)|product-?_?form__?submit|"
+    r"single_add_to_cart|product-?add|in-?_?den-?_?warenkorb|submit-?cart|cart-?add|purchase-?button|"
+    r"button-?cart|tocart|add-?to-?order",
+    re.IGNORECASE,
+)
+_MAYBE = re.compile(
+    r"cart|buy|bag|basket|purchase|order|add|kauf|korb|panier|carrito|compra|koszyk|kosik|btn|button|cta|"
+    r"notify|stock",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """One control. `says` is what its words mean: buy, pre_order, notify, sold_out or nothing."""
+
+    element: etree._Element
+    text: str
+    says: str
+    enabled: bool
+
+    @property
+    def buys(self) -> bool:
+        """A control that buys or pre-orders, whether or not it can be used now."""
+        return self.says in ("buy", "pre_order", "sold_out", "named")
+
+
+@lru_cache(maxsize=8192)
+def meaning(text: str) -> str:
+    """What the words of a control mean: `buy`, `pre_order`, `notify`, `sold_out` or nothing."""
+    if len(text) > 70:
+        return ""
+    for pattern, name in ((PRE_ORDER, "pre_order"), (NOTIFY, "notify"), (SOLD_OUT, "sold_out"), (BUY, "buy")):
+        if pattern.fullmatch(text):
+            return name
+    return ""
+
+
+def controls(document: Document) -> list[Control]:
+    """Buttons, submit inputs and links dressed as buttons, in the order of the page."""
+    found: list[Control] = []
+    for element in document.tree.iter("button", "input", "a"):
+        tag = element.tag
+        names = f"{element.get('class') or ''} {element.get('id') or ''} {element.get('name') or ''}"
+        if tag == "input":
+            if (element.get("type") or "").lower() not in ("submit", "button", "image"):
+                continue
+            text = element.get("value") or element.get("alt") or element.get("title") or ""
+        elif tag == "a":
+            if not _MAYBE.search(names) and element.get("role") != "button":
+                continue
+            text = words_of(element, 100)
+        else:
+            text = words_of(element, 100)
+        text = " ".join(text.split())
+        if not text:
+            text = " ".join((element.get("aria-label") or element.get("title") or "").split())
+        says = meaning(text)
+        if not says and _BUYING_NAMES.search(names) and len(text) < 70:
+            says = "named"
+        if not says:
+            continue
+        found.append(Control(element, text, says, _enabled(element)))
+        if len(found) >= MAX_CONTROLS:
+            break
+    return found
+
+
+def _enabled(element: etree._Element) -> bool:
+    if element.get("disabled") is not None or element.get("aria-disabled") == "true":
+        return False
+    names = (element.get("class") or "").lower().split()
+    return not {
+        "disabled",
+        "is-disabled",
+        "btn-disabled",
+        "button--disabled",
+        "is--disabled",
+        "inactive",
+    }.intersection(names)

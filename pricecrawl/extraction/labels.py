@@ -1,0 +1,160 @@
+"""What the words beside an amount make of it, beyond what the money reader knows of single texts."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from pricecrawl.domain import money_roles as roles
+from pricecrawl.domain.market import TaxBasis
+from pricecrawl.domain.money_roles import Role
+
+_VAT = (
+    r"(?:vat|tax|taxes|gst|mwst|ust|mehrwertsteuer|umsatzsteuer|tva|iva|btw|moms|mva|dph|ptu|áfa|afa|kdv|"
+    r"ндс|пдв|ддс|"
+    r"φπα|ضريبة|الضريبة|מע\"?מ|税|tax\.)"
+)
+_GROSS = re.compile(
+    rf"(?:incl?(?:uding|usive of|\.|)|inkl(?:usive|\.|)|inc\.?|includes|mit|avec|con|met|med|z|s|с|"
+    rf"including|all) ?\.? ?(?:of )?"
+    rf"(?:\d+(?:[.,]\d+)? ?% ?)?{_VAT}|{_VAT} ?\.? ?(?:\(?\d+(?:[.,]\d+)? ?%\)? ?)?(?:incl|inkl|inc\b|"
+    rf"included|inclus|incluid|inclusa|compres|"
+    rf"inbegrepen|dahil|شامل)|\bttc\b|\bbrutto\b|iva incluid|tax included|with tax|"
+    rf"税込|含税|부가세 ?포함|شامل|"
+    rf"כולל מע|ivato|dahil",
+    re.IGNORECASE,
+)
+_NET = re.compile(
+    rf"(?:excl?(?:uding|usive of|\.|)|exkl(?:usive|\.|)|ex\.?|without|ohne|sans|sin|senza|zonder|utan|"
+    rf"uten|bez|без|zzgl\.?|plus|\+|before) ?\.? ?"
+    rf"(?:of )?(?:\d+(?:[.,]\d+)? ?% ?)?{_VAT}|{_VAT} ?\.? ?(?:excl|exkl|excluded|exclu|no incluid|"
+    rf"esclusa|niet inbegrepen|hariç)|\bh\.?t\.?\b(?!\w)|"
+    rf"\bnetto\b|税抜|税別|未税|不含税|부가세 ?별도|tax excluded|without tax|ex vat|غير شامل|לא כולל מע",
+    re.IGNORECASE,
+)
+_EXTRA = re.compile(
+    r"\b(?:protection|warranty|guarantee|insurance|protect(?:ion)? plan|care plan|garantie|versicherung|"
+    r"garanzia|garantía|assurance|"
+    r"assembly|installation|montage|einbau|gift ?wrap|geschenkverpackung|gift box|donat(?:e|ion)|"
+    r"trade-?in|restocking|fee|charge|surcharge|"
+    r"deposit|pfand|recycling|eco-?tax|customs|minimum order|order minimum|credit|gift ?card|bonus|"
+    r"points?|cash ?back|back in rewards)\b",
+    re.IGNORECASE,
+)
+_SHIPPING_AFTER = re.compile(
+    r"^\W{0,4}(?:(?:for|de|for the)\s)?(?:shipping|delivery|postage|p&p|versand(?:kosten)?|lieferung|"
+    r"livraison|frais de port|envío|gastos de envío|"
+    r"spedizione|verzending|verzendkosten|bezorging|frakt|leverans|levering|doprava|dostawa|wysyłka|"
+    r"доставка|доставки|kargo)\b",
+    re.IGNORECASE,
+)
+_LOW_AFTER = re.compile(
+    r"^\W{0,3}(?:&|and|or|und|oder|y|et|e)\s"
+    r"(?:under|below|less|more|over|up|mehr|weniger|unter|über|menos|más|moins|plus)\b",
+    re.IGNORECASE,
+)
+_THRESHOLD = re.compile(
+    r"\b(?:under|over|above|below|less than|more than|at least|up to|spend|orders? (?:of|over|above)|"
+    r"unter|über|mindestens|ab einem|mindestbestellwert|bestellwert|superiores a|oltre|boven de|powyżej|"
+    r"nad|свыше)\b[^.]{0,24}$",
+    re.IGNORECASE,
+)
+_FREE_FROM = re.compile(
+    r"(?:free|frei|gratis|gratuit[eo]?|kostenlos|kostenfrei|zdarma|darmo\w*|бесплатн\w*|безкоштовн\w*|"
+    r"ücretsiz|مجاني|חינם)"
+    r"[^.]{0,40}$",
+    re.IGNORECASE,
+)
+_PER_PIECE = re.compile(
+    r"^\s*/\s*(?:pack|pk|stück|stk|st|piece|pc|pcs|each|ea|unit|count|ct|item|tablet|capsule|wash|load|"
+    r"sheet|100|pièce|unità|unidad|szt|ks|kus|"
+    r"шт|db|roll|bag|pod|serving|portion)\b",
+    re.IGNORECASE,
+)
+_UNIT_WORDS = re.compile(
+    r"(?:per|pro|je|/|par|por|al|за|na)\s?(?:100|1|1000)?\s?(?:kg|g|gr|ml|l|ltr|lt|cl|dl|m|m²|m2|m³|qm|"
+    r"oz|lb|fl\.? ?oz|sq|кг|г|мл|л|м)\b",
+    re.IGNORECASE,
+)
+_MEMBER = re.compile(
+    r"\b(?:member(?:s|ship)?\b(?! of)|club\b|clubcard|loyalty|with (?:your )?card|card ?holder|vip\b|"
+    r"prime\b|insider|rewards? price|"
+    r"mitglied\w*|mit (?:kunden|club|payback|vorteils)?karte|club|adhérent\w*|carte (?:fidélité|"
+    r"de fidélité)|soci[oa]s?\b|tarjeta|"
+    r"medlem\w*|klub\w*|s kartou|z kartą|с картой|по карте|для членов|üye\w*|会员|會員|会員|회원)",
+    re.IGNORECASE,
+)
+_SUBSCRIBE = re.compile(
+    r"\b(?:subscri\w+|autoship|auto-?delivery|repeat delivery|abo(?:nnement)?\b|im abo|spar-?abo|"
+    r"s'abonner|suscr\w+|abonnam\w+|"
+    r"подписк\w*|first order|new customers?|with code|use code|coupon|promo code|gutscheincode|"
+    r"with trade|student|refurb\w*|open box|"
+    r"used from|used -|gebraucht|b-ware|occasion|second hand|rent(?:al)?\b|miete\w*|lease)",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=8192)
+def tax_of(text: str) -> TaxBasis:
+    """What a label says of tax."""
+    if _NET.search(text):
+        return TaxBasis.EXCLUSIVE
+    return TaxBasis.INCLUSIVE if _GROSS.search(text) else TaxBasis.UNKNOWN
+
+
+@lru_cache(maxsize=8192)
+def before_role(text: str) -> Role | None:
+    """Role by the last label before an amount; the money reader's words."""
+    return roles.label_before(text)
+
+
+_BY_ROLE = {
+    Role.SAVING: "an amount saved",
+    Role.SHIPPING: "a shipping charge",
+    Role.INSTALMENT: "an instalment",
+    Role.UNIT: "a unit price",
+}
+
+
+@lru_cache(maxsize=8192)
+def no_price(before: str, after: str) -> str:
+    """Why the words beside an amount make it no price of the thing; empty if they do not.
+
+    `before` and `after` are what stands on the amount's own line.
+    """
+    if roles.times_before(before):
+        return "one of several payments"
+    if roles.unit_before(before) or _UNIT_WORDS.search(after[:24]):
+        return "a unit price"
+    if before.rstrip().endswith("(") and _PER_PIECE.match(after):
+        return "a unit price"
+    follows = roles.label_after(after)
+    if follows in _BY_ROLE:
+        return _BY_ROLE[follows]
+    return _limit_or_change(before, after) or _by_label(before, after)
+
+
+def _limit_or_change(before: str, after: str) -> str:
+    if _SHIPPING_AFTER.match(after):
+        return "a shipping charge"
+    if _LOW_AFTER.match(after) or _THRESHOLD.search(before) or _FREE_FROM.search(before):
+        return "a limit and not a price"
+    minus = before[-1:] in ("-", "−", "–") and not before[:-1].strip()[-1:].isdigit()
+    return "a surcharge or reduction" if minus or before.rstrip().endswith("+") else ""
+
+
+def _by_label(before: str, after: str) -> str:
+    role = before_role(before)
+    if role in _BY_ROLE:
+        return _BY_ROLE[role]
+    if _EXTRA.search(before) or _EXTRA.match(after.lstrip(" \u00a0.,:;*)-–&+")):
+        return "an extra"
+    if _SUBSCRIBE.search(before) or _SUBSCRIBE.search(after[:40]):
+        return "a price under a condition"
+    return "a price for another quantity" if roles.is_multibuy(before) else ""
+
+
+@lru_cache(maxsize=4096)
+def is_for_members(text: str) -> bool:
+    """Whether a label says that only members pay this."""
+    return bool(_MEMBER.search(text))

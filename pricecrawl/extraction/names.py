@@ -1,0 +1,31 @@
+"""Whether two texts name the same product, as a page's heading and its markup do."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+@lru_cache(maxsize=2048)
+def name_key(text: str) -> str:
+    """What two spellings of a name have in common: letters and digits, one case, no accents."""
+    decomposed = unicodedata.normalize("NFKD", text[:400])
+    bare = "".join(c for c in decomposed if not unicodedata.combining(c)).casefold()
+    return " ".join(_WORD.findall(bare))
+
+
+def likeness(one: str, other: str) -> float:
+    """0 (nothing in common) to 1 (the same name); 0.9 where one begins or ends the other."""
+    a, b = name_key(one), name_key(other)
+    if not a or not b:
+        return 0.0
+    if a == b:
+        return 1.0
+    small, large = (a, b) if len(a) <= len(b) else (b, a)
+    if len(small) >= 4 and f" {small} " in f" {large} ":
+        return 0.9
+    left, right = set(a.split()), set(b.split())
+    return len(left & right) / max(1, min(len(left), len(right))) * 0.85

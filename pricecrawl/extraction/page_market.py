@@ -1,0 +1,102 @@
+"""What a page tells of its market where the caller does not know: country, language, currency.
+
+Nothing here overrules the caller. A currency is taken from what the page states in machine-readable
+form; a country from the language tag, the regional top-level domain or the OpenGraph locale.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from pricecrawl.domain.market import Market
+from pricecrawl.domain.money_locale import currency_codes
+from pricecrawl.extraction.document import Document
+
+_TAG = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?(?![A-Za-z])")
+# Regional domains that shops anywhere use for their sound.
+_SOUND = frozenset(
+    (
+        "io",
+        "co",
+        "me",
+        "tv",
+        "ai",
+        "fm",
+        "ly",
+        "to",
+        "cc",
+        "ws",
+        "la",
+        "gg",
+        "sh",
+        "im",
+        "am",
+        "so",
+        "st",
+        "ac",
+        "vc",
+        "id",
+    )
+)
+_TLDS = {"uk": "GB", "eu": None, "su": "RU"}
+_STATED = re.compile(
+    r"[cC]urrency(?:Code|_code|ISO|IsoCode|_iso_code|Iso)?\\?[\"']?\s*[:=,]\s*\\?[\"']([A-Z]{3})\\?[\"']"
+)
+
+
+def page_market(document: Document, market: Market, stated: Iterable[str]) -> Market:
+    """The market completed from the page. `stated` are ISO codes that structured data gives, with repeats."""
+    locale = market.locale or document.locale or _locale_of(document)
+    country = market.country or _country_of(locale) or _country_of_host(document.final_url or document.url)
+    if country is None:
+        country = _country_of(document.metas.get("og:locale", "").replace("-", "_"))
+    currency = market.currency or _currency_of(document, stated)
+    return replace(market, country=country, locale=locale, currency=currency)
+
+
+def _locale_of(document: Document) -> str | None:
+    match = _TAG.match(document.lang.strip())
+    if match is None:
+        return None
+    language, script, territory = match[1].lower(), match[2], match[3]
+    parts = [language]
+    if script:
+        parts.append(script.title())
+    if territory:
+        parts.append(territory.upper())
+    elif (host := _country_of_host(document.final_url or document.url)) is not None:
+        parts.append(host)
+    return "_".join(parts)
+
+
+def _country_of(locale: str | None) -> str | None:
+    for part in (locale or "").replace("-", "_").split("_")[1:]:
+        if len(part) == 2 and part.isalpha():
+            return part.upper()
+    return None
+
+
+def _country_of_host(url: str) -> str | None:
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        return None
+    last = host.rpartition(".")[2]
+    if len(last) != 2 or last in _SOUND:
+        return None
+    return _TLDS[last] if last in _TLDS else last.upper()
+
+
+def _currency_of(document: Document, stated: Iterable[str]) -> str | None:
+    codes = currency_codes()
+    counted = Counter(code for code in stated if code in codes)
+    if counted:
+        best = counted.most_common(2)
+        # Two currencies stated equally often decide nothing: the amounts' own signs must.
+        return best[0][0] if len(best) == 1 or best[0][1] > best[1][1] else None
+    found = Counter(code for code in _STATED.findall(document.text[:2_000_000]) if code in codes)
+    return next(iter(found)) if len(found) == 1 else None

@@ -1,0 +1,307 @@
+"""One page read whole: every source of facts, brought together, with a sentence for each choice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
+from decimal import Decimal
+
+from pricecrawl.domain.availability import Availability, StockReading, decide
+from pricecrawl.domain.candidate import (
+    MAX_GENERIC_CANDIDATES,
+    Method,
+    PriceKind,
+    RawPrice,
+    Tier,
+)
+from pricecrawl.domain.listing import RawListing
+from pricecrawl.domain.market import Market
+from pricecrawl.extraction.amounts import occurrences
+from pricecrawl.extraction.buybox import Seen, Visible, look, raw_of
+from pricecrawl.extraction.controls import Control, controls
+from pricecrawl.extraction.document import Document
+from pricecrawl.extraction.embedded import read_embedded
+from pricecrawl.extraction.jsonld import json_ld_nodes
+from pricecrawl.extraction.microdata import microdata_nodes, rdfa_nodes
+from pricecrawl.extraction.opengraph import read_opengraph
+from pricecrawl.extraction.page_market import page_market
+from pricecrawl.extraction.products import Structured, read_structured
+from pricecrawl.extraction.reconcile import Reconciled, amounts, reconcile
+from pricecrawl.extraction.rules import CATEGORY, Rules
+from pricecrawl.extraction.stock import configured_stock, control_stock, told_stock
+from pricecrawl.extraction.subject import Subject, subject_of
+from pricecrawl.extraction.surroundings import Surroundings
+from pricecrawl.extraction.textmap import words_of
+
+_METHODS = {
+    PriceKind.SALE: Method.DEAL_PRICE,
+    PriceKind.MEMBER: Method.MEMBER_PRICE,
+    PriceKind.PRE_ORDER: Method.PRE_ORDER_PRICE,
+    PriceKind.LIST: Method.ORIGINAL_PRICE,
+}
+_WORDS = {
+    PriceKind.STANDARD: "Price",
+    PriceKind.SALE: "Deal",
+    PriceKind.MEMBER: "Member",
+    PriceKind.PRE_ORDER: "Pre-order",
+    PriceKind.LIST: "Original",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PageReading:
+    """What one page says.
+
+    `listing` holds every candidate that votes; `set_aside` the amounts that do not, each with its reason.
+    `market` is the caller's, completed from the page. `is_product` tells that the page shows one product.
+    `trace` explains each choice in a sentence.
+    """
+
+    listing: RawListing
+    trace: tuple[str, ...]
+    is_product: bool
+    market: Market = field(default_factory=Market)
+    set_aside: tuple[tuple[RawPrice, str], ...] = ()
+
+
+def read_page(
+    document: Document,
+    *,
+    rules: Rules | None = None,
+    market: Market | None = None,
+    now: datetime | None = None,
+    zone: tzinfo | None = None,
+) -> PageReading:
+    """Read a page with the rules of its source. Pure: the same page gives the same reading.
+
+    `now` (aware) tells which of several offers holds; `zone` is the shop's, for dates without a time.
+
+    Raises:
+        RuleError: a configured rule is wrong.
+    """
+    return _Reader(document, rules or Rules(), market or Market(), now, zone).read()
+
+
+class _Reader:
+    """The steps of one reading, and what they hand on."""
+
+    def __init__(
+        self, document: Document, rules: Rules, market: Market, now: datetime | None, zone: tzinfo | None
+    ) -> None:
+        self.document = document
+        self.rules = rules
+        self.given = market
+        self.subject: Subject = subject_of(document, now=now, zone=zone)
+        self.surroundings = Surroundings(document, self.subject)
+        self.subject.aside = self.surroundings.aside
+        self.trace: list[str] = []
+
+    def read(self) -> PageReading:
+        structured = self._structured()
+        stated = [p.currency for reading in structured if reading.own for p in reading.prices if p.currency]
+        stated += [p.currency for r in structured if r.own for o in r.options for p in o.prices if p.currency]
+        self.market = page_market(self.document, self.given, stated)
+        found = list(occurrences(self.document.textmap))
+        self.controls: list[Control] = controls(self.document)
+        visible = look(self.document.textmap, found, self.surroundings, self.controls)
+        shown, choices = self._shown(visible)
+        if self._needs_state(structured, shown):
+            embedded = read_embedded(self.document, self.subject)
+            if embedded is not None:
+                structured.append(embedded)
+        together = reconcile(structured, shown, choices, market=self.market)
+        self.trace += together.trace
+        prices = [*together.prices, *self._by_rules(visible)]
+        stock = self._stock(structured)
+        listing = self._listing(structured, prices, stock, together)
+        is_product = bool(together.prices) or any(
+            reading.own and (reading.stock or reading.likeness >= 0.5) for reading in structured
+        )
+        aside = [*together.set_aside, *self._aside(visible)]
+        return PageReading(listing, tuple(self.trace), is_product, self.market, tuple(aside[:200]))
+
+    def _structured(self) -> list[Structured]:
+        readings: list[Structured | None] = [
+            read_structured(nodes, method, self.subject)
+            for nodes, method in (
+                (json_ld_nodes(self.document), Method.JSON_LD),
+                (microdata_nodes(self.document), Method.MICRODATA),
+                (rdfa_nodes(self.document), Method.RDFA),
+            )
+            if nodes
+        ]
+        readings.append(read_opengraph(self.document))
+        return [reading for reading in readings if reading is not None]
+
+    def _shown(self, visible: Visible) -> tuple[list[RawPrice], list[RawPrice]]:
+        """Visible prices and unchosen options, without kinds that a rule of the shop owns."""
+        owned = {kind for kind, name in CATEGORY.items() if self.rules.tier(name) is not Tier.GLOBAL}
+        shown = [raw_of(item, generic=False) for item in visible.chosen if item.kind not in owned]
+        choices = [raw_of(item, generic=False) for item in visible.options if item.kind not in owned]
+        return shown, choices
+
+    def _needs_state(self, structured: Sequence[Structured], shown: Sequence[RawPrice]) -> bool:
+        """The page's own state is read unless two sources already agree and none disagrees."""
+        values: list[set[Decimal]] = [
+            amounts(reading.prices, self.market) for reading in structured if reading.own and reading.prices
+        ]
+        if any(reading.options for reading in structured):
+            return True
+        if shown:
+            values.append(amounts(shown, self.market))
+        values = [value for value in values if value]
+        return len(values) < 2 or any(value != values[0] for value in values) or len(values[0]) != 1
+
+    def _by_rules(self, visible: Visible) -> list[RawPrice]:
+        """The cascade: per kind the learned, else the row's, else our default rules."""
+        found: list[RawPrice] = []
+        for kind in (
+            PriceKind.SALE,
+            PriceKind.MEMBER,
+            PriceKind.PRE_ORDER,
+            PriceKind.LIST,
+            PriceKind.STANDARD,
+        ):
+            tier = self.rules.tier(CATEGORY[kind])
+            prices = self._defaults(kind, visible) if tier is Tier.GLOBAL else self._configured(kind, tier)
+            found += prices
+        return found
+
+    def _configured(self, kind: PriceKind, tier: Tier) -> list[RawPrice]:
+        """Prices by the shop's own rules: they are believed wherever they point."""
+        found: list[RawPrice] = []
+        rules = self.rules.rules(CATEGORY[kind])
+        for rule in rules:
+            method = _METHODS.get(kind, rule.method)
+            for match in rule.matches(self.document, 20):
+                price = RawPrice(
+                    kind, match.value[:200], method, rule.text, tier=tier, context=match.text[:80]
+                )
+                if not any(p.text == price.text and p.selector == price.selector for p in found):
+                    found.append(price)
+        names = ", ".join(rule.text for rule in rules[:4])
+        self.trace.append(f"{_WORDS[kind]}: the {tier.value} rules apply ({names}) and give {len(found)}.")
+        return found
+
+    def _defaults(self, kind: PriceKind, visible: Visible) -> list[RawPrice]:
+        """Prices by our default rules, among the visible amounts of the product's area."""
+        found: list[RawPrice] = []
+        pool = [*visible.chosen, *(visible.vague if kind is PriceKind.STANDARD else ())]
+        for item in pool:
+            if kind is PriceKind.STANDARD:
+                if item.kind is not kind or item.lowest:
+                    continue
+            elif item.kind not in (kind, PriceKind.STANDARD):
+                continue
+            rule = self._default_rule(kind, item)
+            if rule is None:
+                continue
+            price = raw_of(item, generic=kind is PriceKind.STANDARD)
+            method = _METHODS.get(kind, Method.GENERIC_CSS)
+            price = replace(price, kind=kind, method=method, selector=rule, tier=Tier.GLOBAL)
+            if not any(p.text == price.text and p.selector == price.selector for p in found):
+                found.append(price)
+            if len(found) >= MAX_GENERIC_CANDIDATES:
+                break
+        if found:
+            self.trace.append(f"{_WORDS[kind]}: the default rules apply and give {len(found)}.")
+        return found
+
+    def _default_rule(self, kind: PriceKind, item: Seen) -> str | None:
+        """The first default rule that selects the amount's element or a box that holds it alone."""
+        if kind is PriceKind.SALE and (item.kind is not PriceKind.STANDARD or item.lowest or item.regular):
+            return None
+        if kind in (PriceKind.MEMBER, PriceKind.PRE_ORDER, PriceKind.LIST) and item.kind is not kind:
+            return None
+        levels = item.around.levels[: 4 if kind is PriceKind.STANDARD else 3]
+        for rule in self.rules.rules(CATEGORY[kind]):
+            if any(rule.selects(element) for element, _ in levels):
+                return rule.text
+        return None
+
+    def _stock(self, structured: Sequence[Structured]) -> list[StockReading]:
+        configured = configured_stock(self.document, self.rules)
+        found = list(configured)
+        found += [stock for reading in structured if reading.own for stock in reading.stock]
+        owned = self.rules.tier("stock") is not Tier.GLOBAL
+        found += control_stock(self.controls, self.surroundings)
+        found += told_stock(self.document, self.surroundings, named=not owned)
+        known = [reading for reading in found if reading.value is not Availability.UNKNOWN]
+        decision = decide(known)
+        self.trace.append(f"Stock: {decision.reason}")
+        return known
+
+    def _listing(
+        self,
+        structured: Sequence[Structured],
+        prices: Sequence[RawPrice],
+        stock: Sequence[StockReading],
+        together: Reconciled,
+    ) -> RawListing:
+        own = [reading for reading in structured if reading.own]
+        best = sorted(own, key=lambda reading: (reading.method is Method.EMBEDDED, -reading.likeness))
+        hints = list(together.hints)
+
+        def first(name: str) -> str:
+            ruled = self._field(name)
+            if ruled:
+                return ruled
+            return next((value for reading in best if (value := getattr(reading, name))), "")
+
+        document = self.document
+        heading = words_of(self.subject.heading, 300) if self.subject.heading is not None else ""
+        name = self._name(first("name"), heading)
+        sku = (
+            self._field("source_sku")
+            or first("sku")
+            or self.subject.address.handle
+            or self.subject.address.host
+        )
+        return RawListing(
+            source_sku=sku[:255],
+            url=document.final_url or document.url,
+            name=name[:1000],
+            brand=first("brand"),
+            gtin_text=first("gtin"),
+            mpn_text=first("mpn"),
+            size_text=first("size"),
+            variant_text=next((reading.variant for reading in best if reading.variant), ""),
+            category=first("category"),
+            condition_text=next((reading.condition for reading in best if reading.condition), ""),
+            seller=next((reading.seller for reading in best if reading.seller), ""),
+            shipping_text=next((reading.shipping for reading in best if reading.shipping), ""),
+            image_url=self._image(first("image")),
+            prices=tuple(prices),
+            stock=tuple(stock),
+            tax_basis=self.given.tax_basis,
+            review_hints=tuple(dict.fromkeys(hints)),
+        )
+
+    def _name(self, structured: str, heading: str) -> str:
+        """The product's name: structured data that the heading confirms, else the heading."""
+        ruled = self._field("name")
+        if ruled:
+            return ruled
+        if structured and (not heading or self.subject.names_it(structured) >= 0.5):
+            return structured
+        if heading:
+            return heading
+        return structured or self.document.title
+
+    def _field(self, category: str) -> str:
+        """The value of a configured rule for one of the facts; empty where none is configured."""
+        if self.rules.tier(category) is Tier.GLOBAL:
+            return ""
+        for rule in self.rules.rules(category):
+            match = rule.first(self.document)
+            if match is not None:
+                return match.value
+        return ""
+
+    def _image(self, link: str) -> str:
+        return self.document.absolute(link) if link else ""
+
+    def _aside(self, visible: Visible) -> Iterable[tuple[RawPrice, str]]:
+        for item in visible.aside[:80]:
+            yield raw_of(item, generic=True), item.reason

@@ -1,0 +1,88 @@
+"""What a page is about: its address, what it calls its product, and when it is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+
+from lxml import etree
+
+from pricecrawl.extraction.address import Address, address
+from pricecrawl.extraction.document import Document
+from pricecrawl.extraction.names import likeness
+from pricecrawl.extraction.textmap import words_of
+from pricecrawl.extraction.things import clean
+
+
+def _nowhere(_element: etree._Element) -> bool:
+    return False
+
+
+@dataclass(slots=True)
+class Subject:
+    """Facts that tell the page's own product from every other product on it.
+
+    `heading` is the h1 that names the product, `names` every name that the page gives itself, best
+    first. `aside` says whether an element stands among other products or page furniture.
+    """
+
+    url: str = ""
+    address: Address = field(default_factory=Address)
+    addresses: tuple[str, ...] = ()
+    heading: etree._Element | None = None
+    names: tuple[str, ...] = ()
+    aside: Callable[[etree._Element], bool] = _nowhere
+    now: datetime | None = None
+    zone: tzinfo | None = None
+
+    def names_it(self, name: str) -> float:
+        """0..1: how well `name` is one of the page's own names."""
+        if not name:
+            return 0.0
+        return max((likeness(name, own) for own in self.names), default=0.0)
+
+
+_PARTS = re.compile(r"\s+[|–—·»:•-]\s+|\s*\|\s*")
+
+
+def subject_of(
+    document: Document,
+    *,
+    aside: Callable[[etree._Element], bool] = _nowhere,
+    now: datetime | None = None,
+    zone: tzinfo | None = None,
+) -> Subject:
+    """Collect what a page says it is about. Cheap: headings, three metas and the title."""
+    metas = document.metas
+    titles = [metas.get("og:title", ""), metas.get("twitter:title", ""), document.title]
+    titles = [clean(title) for title in titles if title]
+    headings = [(element, words_of(element, 300)) for element in document.tree.iter("h1")]
+    headings = [(element, text) for element, text in headings[:20] if text and len(text) < 300]
+    heading = _product_heading(headings, titles)
+    names = [text for element, text in headings if element is heading]
+    for title in titles:
+        names.append(title)
+        names += [part for part in _PARTS.split(title) if len(part) > 3]
+    url = document.url or document.final_url
+    return Subject(
+        url=url,
+        address=address(url),
+        addresses=tuple(link for link in (document.url, document.final_url, document.canonical) if link),
+        heading=heading,
+        names=tuple(dict.fromkeys(name for name in names if name)),
+        aside=aside,
+        now=now,
+        zone=zone,
+    )
+
+
+def _product_heading(headings: list[tuple[etree._Element, str]], titles: list[str]) -> etree._Element | None:
+    """The heading that the titles repeat most nearly, else the first one."""
+    if not headings:
+        return None
+    if len(headings) == 1 or not titles:
+        return headings[0][0]
+    best = max(range(len(headings)), key=lambda i: (max(likeness(headings[i][1], t) for t in titles), -i))
+    return headings[best][0]

@@ -1,0 +1,310 @@
+"""What stands around an amount: the words in class names, the labels beside it, and whose card it is in.
+
+The rules come from how shops are built: a price says what it is by a label before or after it, by a
+strike-through, or by the name of the box it stands in; other products stand in repeated cards, in
+lists of links and under headings of their own, never in a box that holds the product's own heading.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from lxml import etree
+
+from pricecrawl.extraction.address import address, same_path
+from pricecrawl.extraction.document import Document
+from pricecrawl.extraction.marks import Mark, marks_of_names
+from pricecrawl.extraction.subject import Subject
+from pricecrawl.extraction.textmap import words_of
+from pricecrawl.extraction.visibility import Visibility
+
+_TAG_MARKS = {
+    "nav": Mark.FURNITURE,
+    "footer": Mark.FURNITURE,
+    "aside": Mark.OTHERS,
+    "del": Mark.OLD,
+    "s": Mark.OLD,
+    "strike": Mark.OLD,
+    "ins": Mark.CURRENT,
+    "option": Mark.CHOICE,
+    "select": Mark.CHOICE,
+    "label": Mark.NONE,
+}
+_ATTRIBUTES = ("class", "id", "data-testid", "data-test", "data-test-id", "data-qa", "data-role", "itemprop")
+_ROLES = {
+    "navigation": Mark.FURNITURE,
+    "banner": Mark.FURNITURE,
+    "contentinfo": Mark.FURNITURE,
+    "dialog": Mark.FURNITURE,
+    "search": Mark.FURNITURE,
+    "complementary": Mark.OTHERS,
+    "radio": Mark.CHOICE,
+    "option": Mark.CHOICE,
+}
+_STRUCK = re.compile(r"text-decoration[a-z-]*\s*:\s*[^;]*line-through", re.IGNORECASE)
+_CHOICE_TAGS = frozenset(("li", "label", "button", "a", "div", "tr", "span"))
+_CARD_TAGS = frozenset(("li", "article", "div", "a", "td", "section", "tr", "figure"))
+MAX_CLIMB = 60
+_PICTURE = re.compile(r"\.(?:jpe?g|png|webp|gif|avif|svg)(?:[?#]|$)|/media/", re.IGNORECASE)
+_OTHERS_TITLE = re.compile(
+    r"related|similar|also (?:viewed|bought|like|purchased|love|considered)|you (?:may|might)|recommend|"
+    r"recently viewed|"
+    r"frequently bought|bought together|sponsored|best ?sellers?|trending|popular (?:products|items)|"
+    r"more (?:from|like|items)|"
+    r"complete the look|goes (?:well )?with|pairs well|accessories|other sellers|compare with|"
+    r"alternatives?\b|"
+    r"ähnliche|passend|zubehör|kunden (?:kauften|haben|sahen)|auch interessieren|wird oft zusammen|"
+    r"empfehl|weitere (?:produkte|artikel)|zuletzt|"
+    r"similaires|aussi (?:aimer|acheté|consulté)|recommandé|accessoires|produits? (?:associés|"
+    r"complémentaires)|vus récemment|"
+    r"similares|relacionados|también|recomend|accesorios|vistos|simili|correlati|anche|consigliat|"
+    r"accessori\b|"
+    r"vergelijkbare|gerelateerd|ook bekeken|aanbevolen|accessoires|liknande|relaterade|andra köpte|"
+    r"tilbehør|lignende|andre købte|"
+    r"podobn|polecane|klienci|inni kupili|akcesoria|související|doporuč|příslušenství|súvisiace|odporúč|"
+    r"hasonló|kapcsolódó|ajánlott|"
+    r"похож|рекоменд|с этим товаром|аксессуары|вас может|схожі|супутні|benzer|ilgili|önerilen|関連|おすすめ|"
+    r"一緒に|类似|相关|推荐|"
+    r"相關|推薦|관련|추천|함께|ذات صلة|مشابه|قد يعجبك|منتجات أخرى|דומים|מוצרים נוספים|σχετικά|παρόμοια",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """Everything around one element, up to the box that it shares with the product's heading.
+
+    `levels` are (element, marks) of the element and the boxes around it, nearest first. `other` names why
+    the place belongs to something else, empty if it does not. `shared` is the nearest box that also holds
+    the heading, None where there is no heading.
+    """
+
+    levels: tuple[tuple[etree._Element, int], ...]
+    other: str
+    hidden: bool
+    shared: etree._Element | None
+    struck: bool = False
+    chosen: bool = False
+    ticked: bool = False
+
+    @property
+    def steps(self) -> int:
+        """How many elements lie between the element and the shared box."""
+        return len(self.levels)
+
+
+class Surroundings:
+    """Answers about the elements of one page, each element looked at once."""
+
+    def __init__(self, document: Document, subject: Subject) -> None:
+        self.document = document
+        self.subject = subject
+        self.visibility = Visibility(document)
+        self.spine: dict[etree._Element, int] = {}
+        node = subject.heading
+        while node is not None:
+            self.spine[node] = len(self.spine)
+            node = node.getparent()
+        self._marks: dict[etree._Element, int] = {}
+        self._around: dict[etree._Element, Around] = {}
+        self._other: dict[etree._Element, str] = {}
+        self.priced: set[etree._Element] = set()
+        self._titled: dict[etree._Element, str] = {}
+        self._repeated: dict[etree._Element, bool] = {}
+
+    def marks(self, element: etree._Element) -> int:
+        """What tag, role, style and names of one element say."""
+        known = self._marks.get(element)
+        if known is not None:
+            return known
+        names = " ".join([value for name in _ATTRIBUTES if (value := element.get(name))])
+        found = marks_of_names(names) if names else Mark.NONE
+        tag = element.tag
+        found |= _TAG_MARKS.get(tag, Mark.NONE) if isinstance(tag, str) else Mark.NONE
+        role = element.get("role")
+        if role:
+            found |= _ROLES.get(role, Mark.NONE)
+        style = element.get("style")
+        if style and _STRUCK.search(style):
+            found |= Mark.OLD
+        if element.get("aria-checked") == "true" or element.get("aria-selected") == "true":
+            found |= Mark.CHOSEN | Mark.CHOICE
+        if element.get("aria-current") == "true" or element.get("checked") is not None:
+            found |= Mark.CHOSEN
+        self._marks[element] = found
+        return found
+
+    def around(self, element: etree._Element) -> Around:
+        """What surrounds an element, see `Around`."""
+        known = self._around.get(element)
+        if known is None:
+            known = self._around[element] = self._look(element)
+        return known
+
+    def aside(self, element: etree._Element) -> bool:
+        """Whether an element stands among other products or in the furniture of the page."""
+        return bool(self.around(element).other)
+
+    def _look(self, element: etree._Element) -> Around:
+        chain: list[etree._Element] = []
+        node: etree._Element | None = element
+        shared: etree._Element | None = None
+        while node is not None and len(chain) < MAX_CLIMB:
+            if node in self.spine:
+                shared = node
+                break
+            chain.append(node)
+            node = node.getparent()
+        other = self._elsewhere(chain)
+        if other:
+            return Around((), other, False, shared)
+        levels = tuple((step, self.marks(step)) for step in chain)
+        struck = chosen = ticked = False
+        for steps, (step, marks) in enumerate(levels):
+            if step.tag in ("del", "s", "strike") or _STRUCK.search(step.get("style") or ""):
+                struck = struck or steps < 4
+            if marks & Mark.CHOSEN and steps < 6 and step.tag in _CHOICE_TAGS:
+                chosen = True
+            if step.tag == "label" and _has_box(step):
+                ticked = True
+        return Around(
+            levels=levels,
+            other="",
+            hidden=self.visibility.hidden(element),
+            shared=shared,
+            struck=struck,
+            chosen=chosen,
+            ticked=ticked,
+        )
+
+    def _elsewhere(self, chain: list[etree._Element]) -> str:
+        """Why an element belongs to something else; asked from the outside in, each box once."""
+        reason = ""
+        for node in reversed(chain):
+            known = self._other.get(node)
+            if known is None:
+                known = self._other[node] = reason or self._belongs_elsewhere(node, self.marks(node))
+            reason = known
+        return reason
+
+    def _belongs_elsewhere(self, node: etree._Element, marks: int) -> str:
+        """Why what stands in `node` is not the product's, or nothing."""
+        if marks & Mark.FURNITURE and (
+            not marks & (Mark.PRICE | Mark.BUY_BOX) or node.tag in ("nav", "footer")
+        ):
+            return "in the furniture of the page"
+        if marks & Mark.CART:
+            return "in the cart"
+        if marks & Mark.OTHERS and not marks & Mark.BUY_BOX:
+            return "among other products"
+        tag = node.tag
+        if tag == "a" and self._leads_away(node):
+            return "in a link to another page"
+        if tag == "header" and self._is_site_header(node):
+            return "in the furniture of the page"
+        if tag in _CARD_TAGS and not marks & (Mark.CHOICE | Mark.CHOSEN) and self._is_card(node):
+            return "in one of several cards"
+        return ""
+
+    def _leads_away(self, link: etree._Element) -> bool:
+        href = (link.get("href") or "").strip()
+        if not href or href.startswith(("#", "javascript:", "?", "mailto:", "tel:")):
+            return False
+        target = self.document.absolute(href)
+        if any(same_path(target, own) for own in self.subject.addresses):
+            return False
+        return bool(address(target).path)
+
+    def _is_site_header(self, node: etree._Element) -> bool:
+        return not any(parent.tag in ("main", "article", "section") for parent in node.iterancestors())
+
+    def _is_card(self, node: etree._Element) -> bool:
+        """One of several like siblings that have prices and link somewhere: a shelf of other products."""
+        known = self._repeated.get(node)
+        if known is not None:
+            return known
+        parent = node.getparent()
+        result = False
+        name = _first_name(node)
+        if parent is not None and len(parent) >= 2 and (name or node.tag in ("li", "article", "a")):
+            like = [child for child in parent if child.tag == node.tag and _first_name(child) == name][:60]
+            priced = [child for child in like if child in self.priced]
+            if len(like) >= 3 and len(priced) >= 2 and node in self.priced:
+                linking = [child for child in priced if self._links_away(child)]
+                result = len(linking) >= 2 and node in linking
+                for child in like:
+                    self._repeated[child] = result and child in linking
+        self._repeated[node] = result
+        return result
+
+    def note_prices(self, holders: Iterable[etree._Element]) -> None:
+        """Remember the boxes that hold amounts: a shelf is told by several of them."""
+        for holder in holders:
+            node: etree._Element | None = holder
+            for _ in range(10):
+                if node is None or node in self.priced:
+                    break
+                self.priced.add(node)
+                node = node.getparent()
+
+    def card_title(self, levels: Sequence[tuple[etree._Element, int]]) -> str:
+        """Why a box around an amount is a card of another product, empty if it is not."""
+        for element, _ in levels[:10]:
+            known = self._titled.get(element)
+            if known is None:
+                known = self._titled[element] = self._titled_others(element)
+            if known:
+                return known
+        return ""
+
+    def _titled_others(self, box: etree._Element) -> str:
+        first = box[0] if len(box) else None
+        heading = first if first is not None and isinstance(first.tag, str) else None
+        texts = [words_of(heading, 80)] if heading is not None else []
+        before = box.getprevious()
+        if before is not None and before.tag in ("h2", "h3", "h4", "h5"):
+            texts.append(words_of(before, 80))
+        if any(len(text) < 70 and _OTHERS_TITLE.search(text) for text in texts):
+            return "under a heading of other products"
+        return "beside the linked name and picture of another product" if self._links_a_product(box) else ""
+
+    def _links_a_product(self, box: etree._Element) -> bool:
+        """A picture and a name that lead to one and the same other page."""
+        pictures: set[str] = set()
+        names: set[str] = set()
+        for number, link in enumerate(box.iter("a")):
+            if number > 12:
+                return False
+            href = (link.get("href") or "").strip()
+            if not href or _PICTURE.search(href) or not self._leads_away(link):
+                continue
+            target = address(self.document.absolute(href)).path
+            if next(link.iter("img"), None) is not None:
+                pictures.add(target)
+            if len(words_of(link, 60)) >= 8:
+                names.add(target)
+        return bool(pictures & names)
+
+    def _links_away(self, node: etree._Element) -> bool:
+        if node.tag == "a":
+            return self._leads_away(node)
+        for number, link in enumerate(node.iter("a")):
+            if self._leads_away(link):
+                return True
+            if number > 8:
+                break
+        return False
+
+
+def _first_name(element: etree._Element) -> str:
+    names = (element.get("class") or "").split()
+    return names[0] if names else ""
+
+
+def _has_box(label: etree._Element) -> bool:
+    """Whether a label belongs to a tick box: what it names is an extra."""
+    for box in label.iter("input"):
+        return (box.get("type") or "").lower() == "checkbox"
+    return False
