@@ -22,7 +22,7 @@ from pricecrawl.db.crawl_types import (
 )
 from pricecrawl.db.events import append_events
 from pricecrawl.db.evidence_rows import Place, index_evidence
-from pricecrawl.db.sql import chunks, insert_rows, storable, upsert
+from pricecrawl.db.sql import among, insert_rows, storable, upsert
 from pricecrawl.db.tables import listing, rejection, run, skip_count, source
 from pricecrawl.domain.availability import Availability
 from pricecrawl.domain.candidate import Method
@@ -202,16 +202,17 @@ class CrawlStore:
             listing.c.preferred_selector,
         )
         with self.engine.connect() as conn:
-            for some in chunks(skus):
-                query = select(*columns).where(listing.c.source == source, listing.c.source_sku.in_(some))
-                for row in conn.execute(query):
-                    preference = (
-                        Preference(Method(row.preferred_method), row.preferred_selector)
-                        if row.preferred_method
-                        else None
-                    )
-                    anchor = Anchor(row.price, row.currency, Availability(row.availability))
-                    found[row.source_sku] = (anchor, preference)
+            query = select(*columns).where(
+                listing.c.source == source, among(conn, listing.c.source_sku, skus)
+            )
+            for row in conn.execute(query):
+                preference = (
+                    Preference(Method(row.preferred_method), row.preferred_selector)
+                    if row.preferred_method
+                    else None
+                )
+                anchor = Anchor(row.price, row.currency, Availability(row.availability))
+                found[row.source_sku] = (anchor, preference)
         return found
 
     def save_batch(
@@ -320,24 +321,20 @@ class CrawlStore:
 
     def paused(self, source: str, skus: Sequence[str]) -> set[str]:
         """Those of the listings whose checking is paused because their pages were gone."""
-        found: set[str] = set()
         with self.engine.connect() as conn:
-            for some in chunks(skus):
-                query = select(listing.c.source_sku).where(
-                    listing.c.source == source, listing.c.source_sku.in_(some), listing.c.checking_paused
-                )
-                found.update(conn.execute(query).scalars())
-        return found
+            query = select(listing.c.source_sku).where(
+                listing.c.source == source, among(conn, listing.c.source_sku, skus), listing.c.checking_paused
+            )
+            return set(conn.execute(query).scalars())
 
     # --- inside --------------------------------------------------------------------------------
 
     def _touch(self, conn: Any, run_id: int, slug: str, skus: Sequence[str]) -> None:
-        for some in chunks(skus):
-            conn.execute(
-                update(listing)
-                .where(listing.c.source == slug, listing.c.source_sku.in_(some))
-                .values(last_seen_run=run_id, consecutive_misses=0)
-            )
+        conn.execute(
+            update(listing)
+            .where(listing.c.source == slug, among(conn, listing.c.source_sku, skus))
+            .values(last_seen_run=run_id, consecutive_misses=0)
+        )
 
     def _remember(self, pages: Mapping[Place, int]) -> None:
         """Keep the ids of the latest pages only: one page gives many listings, over several batches."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, select, text, update
 
-from pricecrawl.db.sql import chunks, storable, upsert
+from pricecrawl.db.sql import among, storable, upsert
 from pricecrawl.db.tables import candidate_review
 from pricecrawl.domain.candidate import Candidate
 from pricecrawl.domain.observation import Observation
@@ -45,12 +45,12 @@ def _candidate(item: Candidate) -> dict[str, Any]:
 
 def settle(conn: Connection, times: Mapping[int, datetime]) -> None:
     """A later read that leaves no doubt answers the open question; `times` is by listing id."""
-    open_ids: list[tuple[int, int]] = []
-    for some in chunks(list(times)):
-        query = select(candidate_review.c.id, candidate_review.c.listing_id).where(
-            candidate_review.c.status == "open", candidate_review.c.listing_id.in_(some)
-        )
-        open_ids += [(row.id, row.listing_id) for row in conn.execute(query)]
+    if not times:
+        return
+    query = select(candidate_review.c.id, candidate_review.c.listing_id).where(
+        candidate_review.c.status == "open", among(conn, candidate_review.c.listing_id, list(times))
+    )
+    open_ids = [(row.id, row.listing_id) for row in conn.execute(query)]
     if open_ids:
         change = (
             update(candidate_review)
@@ -72,12 +72,11 @@ def raise_all(conn: Connection, reviews: Sequence[dict[str, Any]]) -> int:
     """
     if not reviews:
         return 0
-    already: set[int] = set()
-    for some in chunks([row["listing_id"] for row in reviews]):
-        query = select(candidate_review.c.listing_id).where(
-            candidate_review.c.status == "open", candidate_review.c.listing_id.in_(some)
-        )
-        already.update(conn.execute(query).scalars())
+    listings = [row["listing_id"] for row in reviews]
+    query = select(candidate_review.c.listing_id).where(
+        candidate_review.c.status == "open", among(conn, candidate_review.c.listing_id, listings)
+    )
+    already = set(conn.execute(query).scalars())
     statement = upsert(conn, candidate_review)
     excluded = statement.excluded
     conn.execute(

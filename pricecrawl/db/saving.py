@@ -26,7 +26,7 @@ from pricecrawl.db import doubts
 from pricecrawl.db.crawl_types import BatchResult, EvidenceRow
 from pricecrawl.db.events import append_events
 from pricecrawl.db.evidence_rows import Place, index_evidence
-from pricecrawl.db.sql import chunks, insert_rows, next_ids, run_event, storable, update_rows
+from pricecrawl.db.sql import among, insert_rows, next_ids, run_event, storable, update_rows
 from pricecrawl.db.tables import listing, observation, price_history, run, stock_history
 from pricecrawl.domain.availability import Availability
 from pricecrawl.domain.errors import SourceBusy
@@ -178,12 +178,13 @@ def _load(conn: Connection, observations: Sequence[Observation]) -> dict[str, _S
     """State by source_sku; listings that are new get their id here."""
     first = {item.source_sku: item for item in reversed(observations)}
     states: dict[str, _State] = {}
-    for some in chunks(list(first)):
-        query = select(*_STATE).where(
-            listing.c.source == observations[0].source, listing.c.source_sku.in_(some)
-        )
-        for row in conn.execute(query):
-            states[row[0]] = _State(*row[1:])
+    if not observations:
+        return states
+    query = select(*_STATE).where(
+        listing.c.source == observations[0].source, among(conn, listing.c.source_sku, list(first))
+    )
+    for row in conn.execute(query):
+        states[row[0]] = _State(*row[1:])
     new = [sku for sku in dict.fromkeys(item.source_sku for item in observations) if sku not in states]
     for number, sku in zip(next_ids(conn, listing, len(new)), new, strict=True):
         states[sku] = _State(id=number, first_seen_at=first[sku].observed_at, is_new=True)
@@ -283,7 +284,6 @@ def _listing(state: _State, run_id: int) -> dict[str, Any]:
     item = state.last
     assert item is not None
     return {
-        "id": state.id,
         "source": item.source,
         "source_sku": item.source_sku,
         "url": storable(item.url),
@@ -313,6 +313,7 @@ def _listing(state: _State, run_id: int) -> dict[str, Any]:
         "last_seen_at": item.observed_at,
         "last_seen_run": run_id,
         "last_observation_id": state.last_id,
+        "id": state.id,
     }
 
 

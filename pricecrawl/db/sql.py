@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypeVar
 from uuid import uuid4
 
 from sqlalchemy import (
+    Column,
     ColumnElement,
     Connection,
-    Insert,
+    Dialect,
     String,
     Table,
     Text,
-    Update,
-    bindparam,
+    TypeDecorator,
+    any_,
     cast,
     func,
-    insert,
+    literal,
     select,
     text,
-    update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.types import TypeEngine
 
 from pricecrawl.domain.events import Event, EventType
 
@@ -49,58 +49,113 @@ def chunks(items: Sequence[T], size: int = CHUNK) -> Iterator[Sequence[T]]:
 def insert_rows(conn: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert rows that all have the same keys, in one statement.
 
-    PostgreSQL takes each column as one array, which is several times faster than a statement per row;
-    SQLite is in our own process, where a prepared statement per row is the fast way.
+    PostgreSQL takes all rows as one JSON text, which is several times faster than a statement per row
+    and than arrays. SQLite is in our own process, where one prepared statement run per row is the fast
+    way. Values are converted here, because doing that a parameter at a time costs as much as the writing.
     """
     if not rows:
         return
-    if conn.dialect.name == "sqlite":
-        conn.execute(insert(table), rows)
-        return
     names = tuple(rows[0])
-    conn.execute(_insert_arrays(table, names), _arrays(names, rows))
+    if conn.dialect.name == "sqlite":
+        _run_many(conn, _sqlite_insert(table, names), table, names, rows)
+    else:
+        conn.exec_driver_sql(_json_insert(table, names, conn.dialect), (_as_json(conn, table, names, rows),))
 
 
 def update_rows(conn: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Update rows by their `id`; all have the same keys, each of which but `id` is set."""
+    """Update rows by their `id`, their last key; all have the same keys, each of which but `id` is set."""
     if not rows:
         return
     names = tuple(rows[0])
+    assert names[-1] == "id"
     if conn.dialect.name == "sqlite":
-        change: dict[str, Any] = {name: bindparam(f"new_{name}") for name in names if name != "id"}
-        statement = update(table).where(table.c.id == bindparam("new_id")).values(change)
-        conn.execute(statement, [{f"new_{name}": row[name] for name in names} for row in rows])
-        return
-    conn.execute(_update_arrays(table, names), _arrays(names, rows))
+        _run_many(conn, _sqlite_update(table, names), table, names, rows)
+    else:
+        conn.exec_driver_sql(_json_update(table, names, conn.dialect), (_as_json(conn, table, names, rows),))
 
 
-def _arrays(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    return {f"new_{name}": [row[name] for row in rows] for name in names}
+# The statements are made of names from tables.py alone; every value is a parameter.
 
 
-def _columns(table: Table, names: Sequence[str]) -> list[ColumnElement[Any]]:
-    """Each named column as a set of rows from its array; equally long arrays go in step."""
-    found: list[ColumnElement[Any]] = []
+@lru_cache(maxsize=64)
+def _sqlite_insert(table: Table, names: tuple[str, ...]) -> str:
+    places = ", ".join("?" * len(names))
+    return f"INSERT INTO {table.name} ({_quoted(names)}) VALUES ({places})"  # noqa: S608
+
+
+@lru_cache(maxsize=64)
+def _sqlite_update(table: Table, names: tuple[str, ...]) -> str:
+    change = ", ".join(f'"{name}" = ?' for name in names[:-1])
+    return f"UPDATE {table.name} SET {change} WHERE id = ?"  # noqa: S608
+
+
+@lru_cache(maxsize=64)
+def _json_insert(table: Table, names: tuple[str, ...], dialect: Dialect) -> str:
+    columns, rows = _quoted(names), _recordset(table, names, dialect)
+    return f"INSERT INTO {table.name} ({columns}) SELECT {columns} FROM {rows}"  # noqa: S608
+
+
+@lru_cache(maxsize=64)
+def _json_update(table: Table, names: tuple[str, ...], dialect: Dialect) -> str:
+    change = ", ".join(f'"{name}" = new."{name}"' for name in names[:-1])
+    rows = _recordset(table, names, dialect)
+    return f"UPDATE {table.name} SET {change} FROM {rows} WHERE {table.name}.id = new.id"  # noqa: S608
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def _recordset(table: Table, names: Sequence[str], dialect: Dialect) -> str:
+    """The JSON parameter as rows. Text has no length here: the column refuses, a cast would cut."""
+    kinds = []
     for name in names:
-        kind: TypeEngine[Any] = table.c[name].type
-        if isinstance(kind, String):
-            # A cast to VARCHAR(n) would cut what is too long; the column refuses it instead.
-            kind = Text()
-        array: Any = postgresql.ARRAY(kind, dimensions=1)
-        found.append(func.unnest(cast(bindparam(f"new_{name}", type_=array), array), type_=kind).label(name))
-    return found
+        kind = table.c[name].type
+        kinds.append(f'"{name}" ' + ("TEXT" if isinstance(kind, String) else kind.compile(dialect)))
+    return f"json_to_recordset(%s::json) AS new ({', '.join(kinds)})"
 
 
-@lru_cache(maxsize=64)
-def _insert_arrays(table: Table, names: tuple[str, ...]) -> Insert:
-    return insert(table).from_select(list(names), select(*_columns(table, names)), include_defaults=False)
+def _as_json(conn: Connection, table: Table, names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    """All rows as one JSON text; the column types still refuse what they do not hold."""
+    checks = [(name, _checked(table, name, conn.dialect)) for name in names]
+    plain = [
+        {name: row[name] if check is None else check(row[name]) for name, check in checks} for row in rows
+    ]
+    return json.dumps(plain, default=str)
 
 
-@lru_cache(maxsize=64)
-def _update_arrays(table: Table, names: tuple[str, ...]) -> Update:
-    new = select(*_columns(table, names)).subquery("new")
-    change = {name: new.c[name] for name in names if name != "id"}
-    return update(table).where(table.c.id == new.c.id).values(change)
+def _checked(table: Table, name: str, dialect: Dialect) -> Callable[[Any], Any] | None:
+    """Our own types refuse floats and naive times; what they let through, JSON writes as text."""
+    kind = table.c[name].type
+    if isinstance(kind, TypeDecorator):
+        return lambda value: kind.process_bind_param(value, dialect)
+    return None
+
+
+def _run_many(
+    conn: Connection, sql: str, table: Table, names: tuple[str, ...], rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """One statement for many rows on SQLite, with the column types' own conversions."""
+    columns = []
+    for name in names:
+        convert = _converter(table, name, conn.dialect)
+        values = [row[name] for row in rows]
+        columns.append(values if convert is None else [convert(value) for value in values])
+    conn.exec_driver_sql(sql, list(zip(*columns, strict=True)))
+
+
+@lru_cache(maxsize=512)
+def _converter(table: Table, name: str, dialect: Dialect) -> Callable[[Any], Any] | None:
+    return table.c[name].type.dialect_impl(dialect).bind_processor(dialect)
+
+
+def among(conn: Connection, column: Column[Any], values: Sequence[Any]) -> ColumnElement[bool]:
+    """`column` is one of `values`, however many: one parameter, and so one statement for the cache."""
+    if conn.dialect.name == "sqlite":
+        listed = func.json_each(json.dumps(list(values))).table_valued("value")
+        return column.in_(select(listed.c.value))
+    kind: Any = postgresql.ARRAY(Text() if isinstance(column.type, String) else column.type)
+    return column == any_(cast(literal(list(values), kind), kind))
 
 
 def next_ids(conn: Connection, table: Table, count: int) -> list[int]:
