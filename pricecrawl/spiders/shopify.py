@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from itertools import groupby
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -41,11 +42,13 @@ class ShopifySource(Source):
     """A Shopify shop.
 
     `collections` says that this source is these handles only, not the whole shop. A product with one of
-    `hidden_tags` (each shop has its own, such as "apagar") is not on the shelf and is skipped.
+    `hidden_tags` (each shop has its own, such as "apagar") is not on the shelf and is skipped. `barcodes`
+    asks each product's own feed for its barcodes, which the list does not have: one request a product.
     """
 
     collections: Lines = ()
     hidden_tags: Lines = ()
+    barcodes: bool = False
 
 
 class ShopifySpider(PlatformSpider[ShopifySource]):
@@ -236,11 +239,42 @@ class ShopifySpider(PlatformSpider[ShopifySource]):
             tax_basis=self.source.tax_basis,
         )
 
-    def listings(self, feed: Feed) -> Iterator[RawListing]:
-        """Listings not seen before; what is no listing is counted."""
+    def listings(self, feed: Feed) -> Iterator[Request | RawListing]:
+        """Listings not seen before, or a look at their products; what is no listing is counted."""
         for entry in feed.skipped:
             self.skip(entry.reason, entry.example)
-        yield from self.fresh(feed.listings)
+        fresh = self.fresh(feed.listings)
+        if not self.source.barcodes:
+            yield from fresh
+            return
+        for path, variants in groupby(fresh, key=lambda listing: urlsplit(listing.url).path):
+            known = {listing.source_sku: listing for listing in variants}
+            match = _HANDLE.search(path)
+            if match is None:
+                yield from known.values()
+                continue
+            yield self.get(
+                self.source.url(f"products/{match[1]}.json"),
+                self.parse_barcodes,
+                errback=self.no_barcodes,
+                cb_kwargs={"known": known},
+                priority=1,
+            )
+
+    def parse_barcodes(self, response: Response, known: dict[str, RawListing]) -> Iterator[RawListing]:
+        """A product's own feed: price, currency and barcode are read here, stock is what the list said."""
+        for listing in self.read(response).listings:
+            before = known.pop(listing.source_sku, None)
+            if before is not None:
+                listing.stock = listing.stock or before.stock
+                yield listing
+        yield from known.values()
+
+    def no_barcodes(self, failure: Failure) -> Iterator[RawListing]:
+        """A product whose own feed cannot be had is still what the list said of it."""
+        request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy adds it
+        self.note(f"no barcodes: {urlsplit(request.url).path} cannot be read")
+        yield from request.cb_kwargs["known"].values()
 
 
 def _cents(listing: RawListing) -> list[int]:
