@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -51,6 +52,14 @@ class Config(BaseSettings):
     oidc_client_secret: SecretStr | None = None
     notify: Annotated[tuple[SecretStr, ...], NoDecode] = ()
     chromium: Path | None = None
+    # The gateway to a model: nothing is asked unless an address, a model and one of the switches are set.
+    ai_url: str = ""
+    ai_model: str = ""
+    ai_key: SecretStr | None = None
+    ai_auto_mapping: bool = False
+    ai_verification: bool = False
+    ai_input_price: Decimal | None = Field(default=None, ge=0)
+    ai_output_price: Decimal | None = Field(default=None, ge=0)
     targets: Annotated[Mapping[str, Mapping[str, SecretStr]], NoDecode] = Field(
         default={}, validation_alias="_targets"
     )
@@ -91,6 +100,13 @@ class Config(BaseSettings):
     def _contact(cls, value: str | None) -> str | None:
         if value is not None and not _CONTACT.fullmatch(value):
             raise ValueError("an e-mail address or an http(s) URL is needed, so that a shop can reach you")
+        return value
+
+    @field_validator("ai_url")
+    @classmethod
+    def _ai_url(cls, value: str) -> str:
+        if value and not re.fullmatch(r"https?://[^\s/@]+(?:/\S*)?", value):
+            raise ValueError("the address of a chat-completions server is needed, such as https://host/v1")
         return value
 
     @field_validator("sources")

@@ -328,6 +328,33 @@ learned_selector = Table(
     UniqueConstraint("source", "kind", "selector"),
 )
 
+model_call = Table(
+    "model_call",
+    metadata,
+    _id(),
+    Column("correlation_id", String(80), nullable=False, index=True),
+    Column("purpose", String(20), nullable=False),
+    Column("source", String(100), nullable=False, server_default=""),
+    Column("provider", String(60), nullable=False),
+    Column("model", String(200), nullable=False),
+    Column("model_version", String(200), nullable=False, server_default=""),
+    Column("prompt_version", String(60), nullable=False),
+    Column("prompt_digest", String(80), nullable=False),
+    Column("parameters", Json, nullable=False),
+    Column("input_schema", Json, nullable=False),
+    Column("answer_schema", Json, nullable=False),
+    Column("outcome", String(20), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("latency_ms", Integer, nullable=False),
+    Column("input_tokens", Integer),
+    Column("output_tokens", Integer),
+    Column("cost", Amount),
+    Column("cost_currency", String(3)),
+    Column("answer", Json),
+    Column("error", Text, nullable=False, server_default=""),
+    Column("called_at", UtcDateTime, nullable=False, index=True),
+)
+
 fx_rate = Table(
     "fx_rate",
     metadata,
