@@ -266,7 +266,8 @@ def _size(product: Mapping[str, Any], variant: Mapping[str, Any]) -> str:
     for index, option in enumerate(product.get("options") or [], 1):
         name = option.get("name") if isinstance(option, Mapping) else option
         if set(_text(name).casefold().split()) & _SIZE_OPTIONS:
-            return _text(variant.get(f"option{index}"))
+            value = _text(variant.get(f"option{index}"))
+            return "" if value == _NO_VARIANT else value
     return ""
 
 
