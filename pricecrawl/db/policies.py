@@ -60,11 +60,9 @@ class PolicyStore(Store):
 
     def add(self, tx: Connection, row: PolicyRow) -> bool:
         """Store a version; False if it is there already."""
-        statement = upsert(tx, pricing_policy).on_conflict_do_nothing(
-            index_elements=[pricing_policy.c.version]
-        )
-        done = tx.execute(
-            statement.values(
+        statement = (
+            upsert(tx, pricing_policy)
+            .values(
                 version=row.version,
                 body=dict(row.body),
                 author=row.author,
@@ -73,8 +71,10 @@ class PolicyStore(Store):
                 approved_by=row.approved_by,
                 approved_at=row.approved_at,
             )
+            .on_conflict_do_nothing(index_elements=[pricing_policy.c.version])
+            .returning(pricing_policy.c.id)
         )
-        return done.rowcount == 1
+        return tx.execute(statement).one_or_none() is not None
 
     def approve(self, tx: Connection, version: str, *, by: str, now: datetime) -> None:
         """Put a version in force from its start on."""

@@ -44,10 +44,11 @@ def _to_file(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], form: st
                 count = _TEXT[form](rows, columns, stream)
         part.replace(path)
     except OSError as problem:
-        part.unlink(missing_ok=True)
         raise disk_problem(problem, str(path)) or UsageProblem(
             f"{path} cannot be written ({problem.strerror}): name a file in an existing folder."
         ) from None
+    finally:
+        part.unlink(missing_ok=True)
     return count
 
 

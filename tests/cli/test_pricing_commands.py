@@ -1,0 +1,172 @@
+"""The pricing side as a person types it: what is printed, as JSON and as text, and the exit codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pricecrawl.cli.main import run
+from pricecrawl.db.engine import open_engine
+from tests.workflows.street import COSTS, SKUS, Street
+
+Shell = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def shell(
+    tmp_path: Path,
+    sqlite_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Shell:
+    """`pricecrawl ARGS`: exit code, stdout, stderr; on a database of its own."""
+    monkeypatch.setenv("PRICECRAWL_HOME", str(tmp_path))
+    monkeypatch.setenv("PRICECRAWL_DATABASE_URL", sqlite_url)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def call(*args: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            run(list(args))
+        said = capsys.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    return call
+
+
+@pytest.fixture
+def street(tmp_path: Path, sqlite_url: str) -> Any:
+    engine = open_engine(sqlite_url)
+    yield Street(engine, tmp_path)
+    engine.dispose()
+
+
+def good(answer: tuple[int, str, str]) -> Any:
+    code, out, err = answer
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_from_two_files_to_a_traced_price(shell: Shell, street: Street) -> None:
+    imported = good(shell("catalog", "import", str(street.file(SKUS)), "--json"))
+    assert (imported["rows"], imported["added"]) == (1, 1)
+    assert good(shell("catalog", "costs", str(street.file(COSTS, "costs.csv")), "--json"))["rows"] == 1
+    street.observe("18.00", at=datetime.now(UTC) - timedelta(minutes=5))
+    assert good(shell("match", "run", "--json"))["added"] == {"AUTO_ACCEPTED": 1}
+
+    priced = good(shell("price", "run", "--sku", "K-1", "--json"))
+    (made,) = priced["decisions"]
+    assert (made["proposed_price"], made["verdict"], made["status"]) == ("18.00", "REVIEW", "REVIEW_REQUIRED")
+    of = made["decision_id"]
+
+    (item,) = good(shell("review", "list", "--json"))
+    assert item["id"] == f"price:{of}"
+    assert good(shell("review", "show", of, "--json"))["sku"] == "K-1"
+    code, _, err = shell("review", "approve", of)
+    assert (code, "--reason" in err) == (2, True)
+    assert (
+        good(shell("review", "approve", of, "--reason", "ok", "--by", "ann", "--json"))["result"]
+        == "approved"
+    )
+    code, _, err = shell("review", "approve", of, "--reason", "again")
+    assert (code, "waits for nobody" in err) == (1, True)
+
+    found = good(shell("trace", "K-1", "--json"))
+    assert found["complete"] is True
+    assert found["offers"][0]["evidence"]["verified"] is True
+    assert found["approvals"][0]["actor"] == "ann"
+    assert good(shell("audit", "--json"))["problems"] == []
+
+
+def test_the_tables_for_people(shell: Shell, street: Street) -> None:
+    street.catalogue(now=datetime.now(UTC))
+    street.observe("18.00", at=datetime.now(UTC) - timedelta(minutes=5))
+    for args, words in (
+        (("match", "run"), "1 of them name a SKU"),
+        (("price", "run"), "1 SKUs under policy builtin-1: 1 to review"),
+        (("review", "list"), "20.50 to 18.00 EUR (-12.2 %)"),
+        (("trace", "K-1"), "the chain is complete and every stored page has its digest"),
+        (("price", "policy", "list"), "in force"),
+        (("hold", "list"), "nothing is held"),
+        (("audit",), "no problems"),
+        (("export", "decisions"), "decision_id,sku,name"),
+    ):
+        code, out, err = shell(*args)
+        assert code == 0, err
+        assert words in out, args
+    decision = json.loads(shell("export", "decisions", "-f", "json")[1])[0]["decision_id"]
+    code, out, _ = shell("review", "show", decision[:8])
+    assert code == 0
+    assert "decrease_over_limit" in out
+
+
+def test_an_incomplete_chain_and_a_tampered_row_end_with_4(shell: Shell, street: Street) -> None:
+    street.catalogue(now=datetime.now(UTC))
+    street.observe("20.00", at=datetime.now(UTC) - timedelta(minutes=5))
+    shell("match", "run")
+    shell("price", "run")
+    for page in (street.folder / "evidence").rglob("*.warc.gz"):
+        page.unlink()
+    code, out, _ = shell("trace", "K-1")
+    assert code == 4
+    assert "missing links" in out
+    with street.engine.begin() as conn:
+        conn.exec_driver_sql("UPDATE price_decision SET allowed_floor = '1.00'")
+    code, out, _ = shell("audit")
+    assert code == 4
+    assert "was changed after its event" in out
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "words"),
+    [
+        (("catalog", "import", "none.csv"), 2, "none.csv cannot be read"),
+        (("catalog", "import", "bad.csv"), 4, "bad.csv, line 2, column currency: the value is missing"),
+        (("catalog", "import", "bad.csv", "--decimal", "x"), 2, "is no decimal mark"),
+        (("price", "run", "--sku", "X"), 2, "SKU X is not in the catalogue"),
+        (("price", "simulate", "--policy", "none.toml", "--since", "7d"), 2, "none.toml cannot be read"),
+        (("price", "simulate", "--policy", "bad.csv", "--since", "7d"), 2, "bad.csv is no TOML"),
+        (("price", "policy", "show", "v9"), 2, "there is no policy v9"),
+        (("review", "list", "--kind", "shelf"), 2, "is none of price, mapping, candidate, policy"),
+        (("hold", "set", "sku", "X", "--reason", "r"), 2, "there is no sku 'X'"),
+        (("hold", "clear", "everything", "--reason", "r"), 2, "everything is not held"),
+        (("trace", "X"), 2, "there is no SKU, decision or publication 'X'"),
+        (("export", "shelves"), 2, "there is no table 'shelves' to export"),
+        (("export", "listings", "--format", "xlsx"), 2, "is no format"),
+        (("export", "listings", "--since", "soon"), 2, "is no time"),
+        (("review", "exception", "request", "X", "--reason", "r"), 3, "has no exceptions"),
+    ],
+)
+def test_mistakes_are_one_sentence_and_an_exit_code(
+    shell: Shell,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    args: tuple[str, ...],
+    code: int,
+    words: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.csv").write_text("sku,name,currency\nA,Tee,\n", encoding="utf-8")
+    ended, out, err = shell(*args)
+    assert (ended, out) == (code, "")
+    assert words in err
+    assert "Traceback" not in err
+
+
+def test_a_policy_is_proposed_by_one_and_approved_by_another(shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+    file.write_text(
+        'version = "v2"\nvalid_from = 2026-01-01\n[default]\nrequired_margin = 0.2\n', encoding="utf-8"
+    )
+    assert shell("price", "policy", "propose", str(file), "--by", "ann")[0] == 0
+    code, _, err = shell("review", "approve", "policy:v2", "--reason", "mine", "--by", "ann")
+    assert (code, "somebody else must approve it" in err) == (2, True)
+    assert shell("review", "approve", "policy:v2", "--reason", "fine", "--by", "bob")[0] == 0
+    assert good(shell("price", "policy", "show", "v2"))["default"]["required_margin"] == "0.2"
+    (row,) = good(shell("price", "policy", "list", "--json"))
+    assert (row["version"], row["approved_by"]) == ("v2", "bob")

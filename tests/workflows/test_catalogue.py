@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+
+from pricecrawl.db.catalogue import CatalogueStore
+from pricecrawl.db.tables import audit_event, sku, sku_cost, sku_identifier
+from pricecrawl.domain.errors import ProblemsFound
+from pricecrawl.workflows import catalogue
+from tests.factories import NOON
+from tests.workflows.street import COSTS, GTIN, SKUS, Street
+
+
+def test_a_row_becomes_a_sku_with_its_identifiers_and_content(street: Street) -> None:
+    text = (
+        "sku;name;currency;gtin;mpn;size;pack;current_price;protected\n"
+        f"K-9;Limo;EUR;{GTIN};BK-1/0;6 x 330 ml;6;5,94;ja\n"
+    )
+    done = catalogue.import_skus(CatalogueStore(street.engine), street.file(text), now=NOON, by="ann")
+    assert (done.rows, done.added, done.changed) == (1, 1, 0)
+    (row,) = street.rows(sku)
+    assert (row.pack, row.base_quantity, row.base_unit) == (6, Decimal(1980), "ml")
+    assert (row.current_price, row.protected, row.tier, row.tax_basis) == (Decimal("5.94"), True, "B", "incl")
+    kinds = {(item.kind, item.value) for item in street.rows(sku_identifier)}
+    assert kinds == {("gtin", f"0{GTIN}"), ("mpn", "BK-1/0"), ("part", "bk10")}
+    (told,) = street.rows(audit_event, aggregate="catalogue")
+    assert told.payload["by"] == "ann"
+    assert told.payload["rows"] == 1
+
+
+def test_content_is_read_from_the_name_when_no_column_states_it(street: Street) -> None:
+    text = "sku,name,currency\nA,Gin 50 cl,EUR\nB,Limo 6 x 330 ml,EUR\nC,Kettle,EUR\n"
+    catalogue.import_skus(CatalogueStore(street.engine), street.file(text), now=NOON, by="ann")
+    found = {row.sku: (row.pack, row.base_quantity) for row in street.rows(sku)}
+    assert found == {"A": (1, Decimal(500)), "B": (6, Decimal(1980)), "C": (1, None)}
+
+
+def test_a_second_file_changes_only_what_it_states(street: Street) -> None:
+    street.catalogue(costs="")
+    text = "sku,name,currency,current_price\nK-1,Brewster Kettle 1 l,EUR,21.00\n"
+    done = catalogue.import_skus(CatalogueStore(street.engine), street.file(text), now=NOON, by="ann")
+    assert (done.added, done.changed) == (0, 1)
+    (row,) = street.rows(sku)
+    assert (row.current_price, row.brand, row.category, row.country) == (
+        Decimal("21.00"),
+        "Brewster",
+        "kettles",
+        "DE",
+    )
+    assert len(street.rows(sku_identifier)) == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("A,Tee,EUR,,,x", "line 2, column current_price: 'x' is no number"),
+        ("A,Tee,EUR,,,-1", "line 2, column current_price: '-1' must be more than 0"),
+        ("A,Tee,EUR,,,0", "line 2, column current_price: '0' must be more than 0"),
+        ("A,Tee,EUR,,,1.005", "finer than 0.01, the smallest step of EUR"),
+        ("A,Tee,JPY,,,10.5", "finer than 1, the smallest step of JPY"),
+        ("A,Tee,ZZZ,,,1", "line 2, column currency: 'ZZZ' is no currency code"),
+        ("A,Tee,,,,1", "line 2, column currency: the value is missing"),
+        (",Tee,EUR,,,1", "line 2, column sku: the value is missing"),
+        ("A,,EUR,,,1", "line 2, column name: the value is missing"),
+        ("A,Tee,EUR,9521234500008,,1", "line 2, column gtin: '9521234500008' is no GTIN"),
+        ("A,Tee,EUR,9.52123E+12,,1", "shortened by a spreadsheet"),
+        ("A,Tee,EUR,,1.5,1", "line 2, column pack: '1.5' is no number of units"),
+        ("A,Tee,EUR,,1,1\nA,Tee,EUR,,1,1", "line 3, column sku: 'A' is already on line 2"),
+    ],
+)
+def test_a_wrong_line_is_named_and_nothing_is_imported(street: Street, line: str, message: str) -> None:
+    path = street.file(f"sku,name,currency,gtin,pack,current_price\n{line}\nB,Good,EUR,,,2.00\n")
+    with pytest.raises(ProblemsFound) as caught:
+        catalogue.import_skus(CatalogueStore(street.engine), path, now=NOON, by="ann")
+    assert message in str(caught.value)
+    assert "Nothing was imported" in str(caught.value)
+    assert caught.value.exit_code == 4
+    assert street.rows(sku) == []
+    assert street.rows(audit_event) == []
+
+
+def test_every_mistake_of_a_file_is_said_at_once(street: Street) -> None:
+    lines = "\n".join(f"S-{n},Tee,EUR,-1" for n in range(30))
+    path = street.file(f"sku,name,currency,current_price\n{lines}\n")
+    with pytest.raises(ProblemsFound) as caught:
+        catalogue.import_skus(CatalogueStore(street.engine), path, now=NOON, by="ann")
+    assert str(caught.value).count("must be more than 0") == 20
+    assert "and 10 more" in str(caught.value)
+
+
+def test_a_number_for_use_within_one_shop_is_said_and_not_kept(street: Street) -> None:
+    text = "sku,name,currency,gtin\nA,Cheese,EUR,2012345000001\n"
+    done = catalogue.import_skus(CatalogueStore(street.engine), street.file(text), now=NOON, by="ann")
+    assert street.rows(sku_identifier) == []
+    assert any("within one shop" in note for note in done.notes)
+
+
+def test_prices_are_before_tax_where_the_till_adds_it(street: Street) -> None:
+    text = "sku,name,currency,country\nA,Tea,USD,US\nB,Tee,EUR,DE\n"
+    catalogue.import_skus(CatalogueStore(street.engine), street.file(text), now=NOON, by="ann")
+    assert {row.sku: row.tax_basis for row in street.rows(sku)} == {"A": "excl", "B": "incl"}
+
+
+def test_a_later_cost_ends_the_one_before(street: Street) -> None:
+    street.catalogue()
+    text = "sku,cogs,valid_from\nK-1,11.00,2026-04-01\nK-1,12.00,2026-05-01\n"
+    done = catalogue.import_costs(CatalogueStore(street.engine), street.file(text), now=NOON, by="ann")
+    assert (done.added, done.changed) == (2, 0)
+    april, may = datetime(2026, 4, 1, tzinfo=UTC), datetime(2026, 5, 1, tzinfo=UTC)
+    found = sorted((row.valid_from, row.valid_to, row.cogs) for row in street.rows(sku_cost))
+    assert [(start, end) for start, end, _ in found][1:] == [(april, may), (may, None)]
+    assert found[0][1] == april
+
+
+def test_the_same_day_again_replaces_and_confirms_the_cost(street: Street) -> None:
+    street.catalogue()
+    later = NOON + timedelta(days=30)
+    text = COSTS.replace("10.00", "10.50")
+    done = catalogue.import_costs(CatalogueStore(street.engine), street.file(text), now=later, by="ann")
+    assert (done.added, done.changed) == (0, 1)
+    (row,) = street.rows(sku_cost)
+    assert (row.cogs, row.imported_at) == (Decimal("10.50"), later)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("K-1,-1,,", "line 2, column cogs: '-1' must be more than 0"),
+        ("K-1,0,,", "line 2, column cogs: '0' must be more than 0"),
+        ("K-1,,,", "line 2, column cogs: the value is missing"),
+        ("X-1,1.00,,", "line 2, column sku: 'X-1' is not in the catalogue"),
+        ("K-1,1.00,USD,", "line 2, column currency: USD is not the SKU's currency, which is EUR"),
+        ("K-1,1.00,,01/02/2026", "line 2, column valid_from: '01/02/2026' is no date"),
+        ("K-1,1.00,,2026-01-01\nK-1,2.00,,2026-01-01", "line 3, column valid_from: 'K-1' has a cost"),
+        ('K-1,"1,299",,', "line 2, column cogs: '1,299' can be read in two ways"),
+    ],
+)
+def test_a_wrong_cost_is_named_and_nothing_is_imported(street: Street, line: str, message: str) -> None:
+    street.catalogue(SKUS, "")
+    path = street.file(f"sku,cogs,currency,valid_from\n{line}\n")
+    with pytest.raises(ProblemsFound) as caught:
+        catalogue.import_costs(CatalogueStore(street.engine), path, now=NOON, by="ann")
+    assert message in str(caught.value)
+    assert street.rows(sku_cost) == []
