@@ -89,21 +89,22 @@ class _Labels:
                     return role
         return None
 
-    def first(self, gap: str) -> Role | None:
-        """Role of a label that a text begins with, after at most four characters that are no letters."""
+    def first(self, gap: str) -> tuple[Role | None, int]:
+        """Role and end of a label that a text begins with, after at most four characters without letters."""
         head = gap[:60]
         found = _WORD.search(head)
         if found is None or found.start() > 4 or any(c.isdigit() for c in head[: found.start()]):
-            return None
+            return None, 0
         if self.pattern is not None and _unspaced(found[0][0]):
             match = self.pattern.match(gap, found.start())
-            return self.unspaced[match[0]] if match else None
-        tokens = _WORD.findall(head.casefold())
-        for end in range(min(len(tokens), _LONGEST), 0, -1):
+            return (self.unspaced[match[0]], match.end()) if match else (None, 0)
+        spans = list(_WORD.finditer(head))[:_LONGEST]
+        tokens = [span[0].casefold() for span in spans]
+        for end in range(len(tokens), 0, -1):
             role = self.by_words.get(" ".join(tokens[:end]))
             if role is not None:
-                return role
-        return None
+                return role, spans[end - 1].end()
+        return None, 0
 
 
 def _months() -> str:
@@ -146,7 +147,8 @@ _PER = r"(?:/|per|pro|je|par|por|al|alla|a|at|za|за|för|/\s*1|el|la|le|au|the
 _AFTER_UNIT = re.compile(rf"\W{{0,3}}{_PER}\s*{_MEASURE}", re.IGNORECASE)
 _BEFORE_UNIT = re.compile(rf"{_MEASURE}\s*[=:]\s*\D{{0,4}}$", re.IGNORECASE)
 _TIMES = re.compile(
-    r"(?:^|\d|(?<![^\W\d_]))\s?(?:x|×|х|fois|veces|mal|rate|cuotas)\s*(?:of|de|da|à|von|a)?\W{0,4}$",
+    r"(?:^|\d|(?<![^\W\d_]))\s?(?:x|×|х|fois|veces|mal|rate|cuotas)\s*"
+    r"(?:sans frais|sem juros|sin interés)?\s*(?:of|de|da|à|von|a)?\W{0,4}$",
     re.IGNORECASE,
 )
 # Single letters and `ft` keep their case: `G`, `L`, `M` and `Ft` are also currency signs.
@@ -168,7 +170,8 @@ _PAIRS = tuple(
     for old, new in (("de", "por"), ("van", "voor"), ("da", "a"), ("de", "à"), ("z", "na"), ("с", "до"))
 )
 _MULTIBUY = re.compile(
-    r"\s?(?:[^\W\d_]+\s)?(?:for|für|pour|por|voor|för|za|за|til)(?![^\W\d_])\W*(?:only|nur|seulement|solo)?\W*[^\W\d_]{0,3}\W{0,3}",
+    r"\s?/\W{0,3}|\s?(?:[^\W\d_]+\s)?(?:for|für|pour|por|voor|för|za|за|til)(?![^\W\d_])\W*"
+    r"(?:only|nur|seulement|solo)?\W*[^\W\d_]{0,3}\W{0,3}",
     re.IGNORECASE,
 )
 
@@ -178,16 +181,18 @@ def label_before(gap: str) -> Role | None:
     return _BEFORE.last(gap) if gap else None
 
 
-def label_after(gap: str) -> Role | None:
-    """The role that the text right after an amount (and its sign) gives it."""
+def label_after(gap: str) -> tuple[Role | None, int]:
+    """The role that the text right after an amount (and its sign) gives it, and where those words end."""
     if not gap or gap.isspace():
-        return None
-    if _AFTER_UNIT.match(gap):
-        return Role.UNIT
-    role = _AFTER.first(gap.replace("/", " ", 1))
+        return None, 0
+    unit = _AFTER_UNIT.match(gap)
+    if unit is not None:
+        return Role.UNIT, unit.end()
+    role, end = _AFTER.first(gap.replace("/", " ", 1))
     if role is not None:
-        return role
-    return Role.FROM if _AFTER_OPEN_END.match(gap) else None
+        # `kr Rabatt: 20 kr` leads on to the next amount, whatever stood before it.
+        return (None, 0) if gap[end : end + 1] == ":" else (role, end)
+    return (Role.FROM, 1) if _AFTER_OPEN_END.match(gap) else (None, 0)
 
 
 def old_new_pair(before_old: str, before_new: str) -> bool:
@@ -225,12 +230,29 @@ def litre_after(gap: str) -> bool:
 
 def count_after(gap: str) -> bool:
     """True where a word for pieces, reviews, stars or days follows at once."""
-    return _COUNTED.first(gap) is not None
+    return _COUNTED.first(gap)[0] is not None
 
 
 def tax_after(gap: str) -> str | None:
     """`incl` or `excl` where the text after an amount says which."""
-    role = _TAX.first(gap) if gap else None
+    return _tax_word(_TAX.first(gap)[0]) if gap else None
+
+
+def tax_before(gap: str) -> str | None:
+    """`incl` or `excl` where the text before an amount ends with it: `(税込 1,100円)`."""
+    bare = gap.rstrip(" :(-–")
+    if not bare or not bare[-1].isalpha() or ("(" not in gap and ":" not in gap[-3:] and len(bare) > 24):
+        return None
+    tail = bare[-24:]
+    tokens = _WORD.findall(tail.casefold())
+    for size in range(min(3, len(tokens)), 0, -1):
+        role = _TAX.by_words.get(" ".join(tokens[-size:]))
+        if role is not None:
+            return _tax_word(role)
+    return next((_tax_word(role) for label, role in _TAX.unspaced.items() if tail.endswith(label)), None)
+
+
+def _tax_word(role: Role | None) -> str | None:
     return None if role is None else ("incl" if role is Role.PRICE else "excl")
 
 

@@ -22,7 +22,8 @@ MAX_NUMBERS = 60
 class Found:
     """One number of the text while it is being understood.
 
-    `before` and `after` are the gaps to its neighbours, `tail` the text that follows whatever it holds.
+    `before` and `after` are the gaps to its neighbours, `tail` the text that follows whatever it holds,
+    `spoken` how much of that is a label of this number.
     """
 
     start: int
@@ -42,6 +43,7 @@ class Found:
     quantity: int = 1
     high: Found | None = None
     taken: bool = False
+    spoken: int = 0
 
     @property
     def sign(self) -> Sign | None:
@@ -132,13 +134,7 @@ def _signs(found: list[Found], known: Known) -> None:
     for index, (left, right) in enumerate(pairwise(found)):
         if left.suffix is None or right.prefix is None or begins[index + 1] >= ends[index]:
             continue
-        attached = left.after.startswith(left.suffix.text), left.after.endswith(right.prefix.text)
-        if leads != trails:
-            before = leads
-        elif attached[0] != attached[1]:
-            before = attached[1]
-        else:
-            before = left.prefix is not None
+        before = _leads(left, right, leads, trails)
         if before:
             left.suffix = None
         else:
@@ -148,6 +144,17 @@ def _signs(found: list[Found], known: Known) -> None:
             item.prefix = None
         if item.suffix is not None and not _usable(item.suffix, item, known):
             item.suffix = None
+
+
+def _leads(left: Found, right: Found, leads: bool, trails: bool) -> bool:
+    """True where a sign between two numbers stands before the right one, false where after the left one."""
+    if left.prefix is None and _FOOTNOTE.fullmatch(right.token) and not _FOOTNOTE.fullmatch(left.token):
+        return False
+    if leads != trails:
+        return leads
+    to_left = left.suffix is not None and left.after.startswith(left.suffix.text)
+    to_right = right.prefix is not None and left.after.endswith(right.prefix.text)
+    return to_right if to_left != to_right else left.prefix is not None
 
 
 def _usable(sign: Sign, item: Found, known: Known) -> bool:
@@ -331,6 +338,8 @@ _RANGE = re.compile(
 _TOKEN_BEFORE = re.compile(r"[^\s\d,;!?()\[\]|*+=<>%~]+$")
 _TOKEN_AFTER = re.compile(r"[^\s\d,;:!?()\[\]|*+=<>%~–—-][^\s\d,;:!?()\[\]|*+=<>%~–—-]*")
 _NO_CENTS = re.compile(r"[\s,.:*]{0,2}(?:[-–—]{1,2})?\s*")
+# A digit or two glued to a sign after an amount: its footnote, or its cents.
+_FOOTNOTE = re.compile(r"\d{1,2}")
 _WHOLE_MARK = re.compile(r"\s?[,.:]\s?[-–—]{1,2}(?!\d)|[-–—](?=\s|$)(?!\s*\S*\d)")
 _MINOR = re.compile(
     r"\s?(?:¢|cents?|centimes?|centavos?|céntimos?|centesimi|cts?|c|pence|p|копе[ей]\w*|коп|groszy|grosze|grosz|gr|öre|øre|bani|kuruş|"
@@ -346,12 +355,13 @@ _MINOR_OF = {
 }
 _FACTORS = {
     "k": 1000, "тыс": 1000, "tys": 1000, "tis": 1000, "tsd": 1000, "千": 1000, "천": 1000,
-    "万": 10_000, "萬": 10_000, "만": 10_000, "lakh": 100_000,
+    "万": 10_000, "萬": 10_000, "만": 10_000,
+    "rb": 1000, "ribu": 1000, "jt": 1_000_000, "juta": 1_000_000, "lakh": 100_000,
     "m": 1_000_000, "mio": 1_000_000, "mln": 1_000_000, "млн": 1_000_000, "million": 1_000_000,
     "millionen": 1_000_000, "crore": 10_000_000, "億": 100_000_000, "亿": 100_000_000, "억": 100_000_000,
 }  # fmt: skip
 _MULTIPLE = re.compile(
-    r"(?:[kK]|M)(?![^\W_])|\s?(?:[千천万萬만億亿억]|(?:тыс|tys|tis|tsd|mio|mln|млн|lakh|crore|million|millionen)(?![^\W\d_])\.?)",
+    r"(?:[kK]|M)(?![^\W_])|\s?(?:[千천万萬만億亿억]|(?:rb|ribu|jt|juta|тыс|tys|tis|tsd|mio|mln|млн|lakh|crore|million|millionen)(?![^\W\d_])\.?)",
     re.IGNORECASE,
 )
 
@@ -368,10 +378,15 @@ def sign_before(gap: str) -> tuple[Sign | None, int]:
     head = bare[:begin].rstrip(" ")
     if len(token) <= 4:
         second = _TOKEN_BEFORE.search(head[-12:])
-        joined = look_up(second[0] + token, after=False) if second is not None else None
+        joined = look_up(second[0] + token, after=False) if second and _joins(second[0], token) else None
         if joined is not None and second is not None:
             return joined, len(head) - len(second[0])
     return look_up(token, after=False) or suffix_sign(token), begin
+
+
+def _joins(first: str, second: str) -> bool:
+    """`US $` and `F CFA` are one sign in two words; `Kč s` is a sign and a word."""
+    return not (first.isalpha() and second.isalpha()) or len(second) > 2
 
 
 @lru_cache(maxsize=4096)
@@ -385,7 +400,7 @@ def sign_after(gap: str) -> tuple[Sign | None, int]:
     token = match[0][:24]
     rest = gap[match.end() :].lstrip(" ")
     second = _TOKEN_AFTER.match(rest) if len(token) <= 6 else None
-    if second is not None and len(second[0]) <= 8:
+    if second is not None and len(second[0]) <= 8 and _joins(token, second[0]):
         joined = look_up(token + second[0], after=True)
         if joined is not None:
             return joined, len(gap) - len(rest) + len(second[0])
@@ -413,6 +428,6 @@ def one_sign(prefix: Sign | None, suffix: Sign | None) -> Sign | None:
     common = tuple(code for code in prefix.codes if code in suffix.codes)
     if common:
         return Sign(prefix.text, common, code=prefix.code or suffix.code)
-    if suffix.weak and not suffix.code:
-        return prefix
+    if suffix.weak != prefix.weak:
+        return prefix if suffix.weak else suffix
     return suffix if suffix.code and not prefix.code else prefix

@@ -206,7 +206,9 @@ _FIRST_UNLESS_LOCAL = frozenset(
 # Codes that are words: they count only where nothing else is money, or where the caller expects them.
 _WORD_CODES = frozenset(("ALL", "TRY", "TOP", "CUP", "GEL", "PEN", "MAD", "BOB", "MOP", "SOS", "BAM"))
 # Letters that are sizes, units and list marks as well: signs only where the place uses them.
-_LETTER_SIGNS = frozenset("DEFGKLMPSdegklmps")
+_LETTERS = "D E F G K L M P S d e g k l m p s"
+_SHORT_WORDS = "Nu Re Le Ar US NT ID LE MT DA BD SR SM LL FS Sh Sl UM RF man den din som won lira fr Esc"
+_LETTER_SIGNS = frozenset(f"{_LETTERS} {_SHORT_WORDS}".split())
 
 
 @dataclass(frozen=True, slots=True)

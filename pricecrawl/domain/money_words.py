@@ -17,17 +17,17 @@ tilbudspris | reapris | rea
 """
 
 BEFORE = """
-was | were | before | previously | old price | original price | originally | orig | list price | rrp
-r.r.p | srp | msrp | m.s.r.p | mrp | m.r.p | compare at | compare at price | instead of | typical price
-usually | full price | statt | bisher | vorher | früher | alter preis | uvp | uvp des herstellers
-unverbindliche preisempfehlung | ursprünglich | streichpreis | listenpreis | niedrigster preis | avant
-au lieu de | prix barré | prix conseillé | ancien prix | antes | precio anterior | pvpr | prima
-prezzo consigliato | prezzo precedente | anziché | anzichè | invece di | was voor | adviesprijs
-tidligere | før | førpris | tidigare | ord pris | ord | rek pris | ovh | původní cena | původně
-před slevou | dříve | pôvodná cena | pred zľavou | przed | najniższa cena | stara cena | preț vechi
-prp | eredeti ár | régi ár | было | раньше | старая цена | цена без скидки | була | стара ціна
-eski fiyat | liste fiyatı | 定価 | 希望小売価格 | 原价 | 原價 | 市场价 | 建議售價 | 정가 | 원가 | قبل
-كان | السعر السابق | במקום | πριν | αρχική τιμή | π.λ.τ
+list | prix de vente conseillé | was | were | before | previously | old price | original price
+originally | orig | list price | rrp | r.r.p | srp | msrp | m.s.r.p | mrp | m.r.p | compare at
+compare at price | instead of | typical price | usually | full price | statt | bisher | vorher | früher
+alter preis | uvp | uvp des herstellers | unverbindliche preisempfehlung | ursprünglich | streichpreis
+listenpreis | niedrigster preis | avant | au lieu de | prix barré | prix conseillé | ancien prix | antes
+precio anterior | pvpr | prima | prezzo consigliato | prezzo precedente | anziché | anzichè | invece di
+was voor | adviesprijs | tidligere | før | førpris | tidigare | ord pris | ord | rek pris | ovh
+původní cena | původně | před slevou | dříve | pôvodná cena | pred zľavou | przed | najniższa cena
+stara cena | preț vechi | prp | eredeti ár | régi ár | было | раньше | старая цена | цена без скидки
+була | стара ціна | eski fiyat | liste fiyatı | 定価 | 希望小売価格 | 原价 | 原價 | 市场价 | 建議售價
+정가 | 원가 | قبل | كان | السعر السابق | במקום | πριν | αρχική τιμή | π.λ.τ
 """
 
 USUAL = """
@@ -159,6 +159,6 @@ tablets | cap | caps | capsule | capsules | кг | г | мг | мл | л | ли�
 UNIT_MEASURES = """
 kg | kilogram | kilogramm | kilo | g | gr | gram | gramm | mg | l | lt | ltr | litre | liter | litro
 ml | cl | dl | m | m² | m2 | m³ | qm | cm | mm | ft | sq ft | sq. ft | sqft | yd | oz | fl oz | fl. oz
-lb | lbs | pound | ounce | gal | quart | sheet | wash | кг | г | л | мл | м | м² | кв м | кв. м | шт
-公斤 | 克 | 升 | 斤 | キロ
+lb | lbs | pound | ounce | gal | quart | кг | г | л | мл | м | м² | кв м | кв. м | 公斤 | 克 | 升 | 斤
+キロ
 """

@@ -14,7 +14,7 @@ from pricecrawl.domain.measure_units import UNITS
 from tests.score import score
 from tests.shared import examples, needs_shared, shared
 
-MANY = settings(max_examples=examples(300, 50_000), deadline=None)
+MANY = settings(max_examples=examples(300, 20_000), deadline=None)
 
 TEXTS = """
 Plum jam 340 g | 340 g 1 340
