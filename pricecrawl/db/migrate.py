@@ -95,8 +95,11 @@ def refuse(state: SchemaState, place: str, *, behind: bool = True) -> None:
         )
 
 
-def upgrade(engine: Engine) -> str:
-    """Run what is missing, all of it or nothing; safe to call from several processes at once."""
+def upgrade(engine: Engine, target: str = "head") -> str:
+    """Run what is missing up to `target`, all of it or nothing; returns the revision it is then at.
+
+    Safe to call from several processes at once: they do it one after the other.
+    """
     from alembic import command
 
     from pricecrawl.db import errors
@@ -115,15 +118,16 @@ def upgrade(engine: Engine) -> str:
                 state = schema_state(conn)
                 refuse(state, place, behind=False)
                 if state is not SchemaState.CURRENT:
-                    command.upgrade(_config(conn), "head")
+                    command.upgrade(_config(conn), target)
                 guards.install(conn)
                 partitions.prepare(conn)
                 if sqlite:
                     _check_keys(conn, place)
+                now = current(conn)
         finally:
             if sqlite:
                 pragma(conn, "foreign_keys=ON")
-    return head()
+    return now or head()
 
 
 def drift(engine: Engine) -> list[str]:
