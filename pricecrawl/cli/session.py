@@ -33,20 +33,15 @@ def countries(config: Config) -> dict[str, str]:
 
 def price_rules(config: Config) -> dict[str, KnownRules]:
     """What each source's row says of where its prices stand."""
-    from pricecrawl.domain.candidate import PriceKind
+    from pricecrawl.extraction.rules import CATEGORY, GLOBAL
     from pricecrawl.sources.catalog import Catalog
     from pricecrawl.workflows.candidates import KnownRules
 
-    fields = {
-        PriceKind.STANDARD: "price",
-        PriceKind.SALE: "sale_price",
-        PriceKind.MEMBER: "member_price",
-        PriceKind.PRE_ORDER: "pre_order_price",
-        PriceKind.LIST: "original_price",
-    }
+    general = {kind: GLOBAL.get(name, ()) for kind, name in CATEGORY.items()}
     return {
         entry.source.slug: KnownRules(
-            shop={kind: getattr(entry.source.rules, name) for kind, name in fields.items()}
+            shop={kind: getattr(entry.source.rules, name) for kind, name in CATEGORY.items()},
+            general=general,
         )
         for entry in Catalog.load(config)
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -16,6 +16,7 @@ from scrapy.settings import BaseSettings
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
+from pricecrawl.domain.candidate import PriceKind
 from pricecrawl.domain.listing import RawListing
 from pricecrawl.domain.market import Market
 from pricecrawl.domain.reasons import SkipReason
@@ -91,6 +92,12 @@ class PlatformSpider(Spider, Generic[S]):
         self._coverage: CoverageReason | None = None
         self._coverage_details: list[str] = []
         self._open_walks = 0
+
+    def teach(self, learned: Mapping[PriceKind, Sequence[str]]) -> None:
+        """Hear which selectors the shop's earlier pages taught, before the first request.
+
+        A platform that reads feeds has no use for them; one that reads pages puts them before its row's.
+        """
 
     @classmethod
     def bound(cls, source: Source) -> type[Self]:

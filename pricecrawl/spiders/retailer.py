@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Annotated, Any, Self
@@ -107,6 +107,10 @@ class RetailerSpider(PlatformSpider[RetailerSource]):
         self._sku = re2.compile(row.sku_pattern) if row.sku_pattern else None
         self._include = re2.compile(row.sitemap_include) if row.sitemap_include else None
         self._exclude = re2.compile(row.sitemap_exclude) if row.sitemap_exclude else None
+
+    def teach(self, learned: Mapping[PriceKind, Sequence[str]]) -> None:
+        """Learned selectors come before the row's own, per kind of price."""
+        self.rules = Rules.of(self.source.rules, learned)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
