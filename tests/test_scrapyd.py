@@ -138,3 +138,15 @@ def test_a_source_is_scheduled_by_its_name(scrapyd: Scrapyd, rows: Path, tmp_pat
     with closing(sqlite3.connect(tmp_path / "var" / "pricecrawl.db")) as database:
         runs = database.execute("SELECT source, job, outcome, listings FROM run").fetchall()
     assert runs == [("tern", job, "finished", 2)]
+
+
+def test_both_locks_agree() -> None:
+    def pins(name: str) -> dict[str, str]:
+        text = (ROOT / "requirements" / name).read_text()
+        return dict(re.findall(r"^([\w.-]+)(?:\[[\w,]+\])?==([^\s;]+)", text, re.MULTILINE))
+
+    base, server = pins("base.txt"), pins("scrapyd.txt")
+    differ = {
+        name: (version, server.get(name)) for name, version in base.items() if server.get(name) != version
+    }
+    assert differ == {}, "lock requirements/scrapyd.txt again, as CONTRIBUTING.md says"
