@@ -102,6 +102,9 @@ ITEM_PIPELINES = {
 CONCURRENT_ITEMS = 200  # default: 100; one batch of the database
 DEFAULT_DROPITEM_LOG_LEVEL = "DEBUG"  # default: WARNING; a rejection is a row and a count, not a log line
 
+# Default: True, which parses the source text of every callback to warn a programmer; mypy does that here.
+WARN_ON_GENERATOR_RETURN_VALUE = False
+
 # --- around a run -------------------------------------------------------------------------------
 
 EXTENSIONS = {  # default: {}; order is only the order of construction, they meet in `extensions/current.py`

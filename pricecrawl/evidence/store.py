@@ -150,6 +150,15 @@ class WarcWriter:
             if self._file is not None:
                 self._sync(self._file)
 
+    def publish(self) -> None:
+        """Make every reference given so far readable: an object store's part is written, a file is already.
+
+        Cheaper than `sync`: it waits for no disk.
+        """
+        with self._lock:
+            if self._file is not None and not self._file.may_grow_after_sync:
+                self._sync(self._file)
+
     def close(self) -> None:
         """End the run's evidence."""
         with self._lock:

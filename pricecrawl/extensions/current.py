@@ -25,13 +25,14 @@ from scrapy.http import Response
 
 from pricecrawl.config import Config
 from pricecrawl.domain.challenge import Classification
+from pricecrawl.domain.consensus import Anchor, Preference
 from pricecrawl.domain.listing import RawListing
 from pricecrawl.domain.observation import EvidenceRef, Observation
 from pricecrawl.domain.reasons import RefusalReason
 from pricecrawl.domain.run import RunOutcome, RunResult
 from pricecrawl.domain.urls import host_key, is_loopback
 from pricecrawl.extensions.counts import Counts, Refusal
-from pricecrawl.extensions.pages import fetched_from
+from pricecrawl.extensions.pages import Page, fetched_from
 from pricecrawl.middlewares.pace import PacedDownloader
 
 if TYPE_CHECKING:
@@ -67,7 +68,9 @@ class CurrentRun:
 
     `stopped` is set once, by whatever ends the run early; every later request is ignored. `result` is set
     when the run's record is written, after the last batch; then `at_end` is called, in order. `turn_at` is
-    the monotonic time before which the host must not be asked, for the sake of the run before.
+    the monotonic time before which the host must not be asked, for the sake of the run before. `known` has
+    the last accepted price and the preference of listings that are in the pipelines just now; `room` is
+    clear while the pipelines hold as much as they should.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -90,13 +93,17 @@ class CurrentRun:
         self._gone: dict[str, str] = {}
         self._evidence_rows: list[EvidenceRow] = []
         self._rejection_rows: list[RejectionRow] = []
+        self.room = asyncio.Event()
+        self.room.set()
+        self.known: dict[str, tuple[Anchor | None, Preference | None]] = {}
         self._store: CrawlStore | None = None
         self._evidence: EvidenceStore | None = None
         self._writer: WarcWriter | None = None
-        # One thread each: batches keep their order, and a WARC file has one writer.
+        # One thread each: batches keep their order, a WARC file has one writer, and a page that asks what is
+        # known of its listings does not queue behind a batch.
         self._threads = {
             name: ThreadPoolExecutor(1, thread_name_prefix=f"pricecrawl-{name}")
-            for name in ("database", "files")
+            for name in ("database", "reads", "files")
         }
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -141,7 +148,22 @@ class CurrentRun:
 
     async def in_database(self, call: Callable[..., T], *args: Any) -> T:
         """Run a database call in the database's own thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads["database"], call, *args)
+        return await self._in("database", call, *args)
+
+    async def _in(self, thread: str, call: Callable[..., T], *args: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads[thread], call, *args)
+
+    async def prepare(self, listings: Sequence[RawListing], page: Page) -> None:
+        """Write a page to evidence, once, and learn what earlier runs know of these listings.
+
+        Raises:
+            StorageProblem: the page cannot be kept or the database does not answer.
+        """
+        await self.room.wait()
+        if page.ref is None and page.response is not None:
+            page.ref = await self.keep(page.response, kind="page")
+        skus = [raw.source_sku for raw in listings]
+        self.known.update(await self._in("reads", self.store.anchors, self.slug, skus))
 
     async def keep(self, response: Response, *, kind: str) -> EvidenceRef:
         """Write a response to the evidence store, once, in the file thread.
@@ -152,7 +174,7 @@ class CurrentRun:
         from pricecrawl.db.crawl import EvidenceRow
 
         fetched = fetched_from(response, kind=kind, fetched_at=now())
-        ref = await asyncio.get_running_loop().run_in_executor(self._threads["files"], self._write, fetched)
+        ref = await self._in("files", self._write, fetched)
         self._evidence_rows.append(EvidenceRow(ref=ref, status=response.status, kind=kind))
         self.counts.evidence_records += 1
         self.counts.evidence_bytes += ref.length
@@ -170,6 +192,7 @@ class CurrentRun:
         """A rejection becomes a row with the next batch."""
         from pricecrawl.db.crawl import RejectionRow
 
+        self.known.pop(item.source_sku, None)
         self.counts.rejections[rejected.reason] += 1
         self._rejection_rows.append(
             RejectionRow(
@@ -194,7 +217,7 @@ class CurrentRun:
             return
         if self._writer is not None:
             # On an object store this is what writes the records; no reference may point at what is not there.
-            await asyncio.get_running_loop().run_in_executor(self._threads["files"], self._writer.sync)
+            await self._in("files", self._writer.publish)
         result = await self.in_database(self.store.save_batch, self.run_id, batch, evidence)
         if rejections:
             await self.in_database(self.store.save_rejections, self.run_id, rejections)

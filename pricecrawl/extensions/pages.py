@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -21,14 +20,13 @@ _SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "
 
 @dataclass(slots=True, eq=False)
 class Page:
-    """One response, shared by all listings read from it; `kept` is its one writing to evidence.
+    """One response, shared by all listings read from it; `ref` is set once it was written to evidence.
 
     `response` is None for a listing that a spider made without a page of its own.
     """
 
     response: Response | None
     fetched_at: datetime
-    kept: asyncio.Task[EvidenceRef] | None = None
     ref: EvidenceRef | None = None
 
 

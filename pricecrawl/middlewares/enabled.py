@@ -31,6 +31,7 @@ class EnabledMiddleware:
 
     def __init__(self, run: CurrentRun) -> None:
         self._run = run
+        self._hosts: tuple[str, ...] = tuple(getattr(run.spider, "allowed_domains", ()))
         self._in_a_row = 0
 
     @classmethod
@@ -55,9 +56,7 @@ class EnabledMiddleware:
             return is_loopback(home) and (robots or host == home)
         if host != home and not is_public_host(host):
             return False
-        return robots or any(
-            host == name or host.endswith(f".{name}") for name in self._run.spider.allowed_domains or ()
-        )
+        return robots or any(host == name or host.endswith(f".{name}") for name in self._hosts)
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Count good pages and outages; a page that is not there is neither."""

@@ -1,50 +1,75 @@
-"""Stamps every listing that leaves a spider with the response it was read from.
+"""Stamps every listing that leaves a spider with the page it was read from.
 
-Spider middleware. Spiders yield bare RawListings and know nothing of evidence; from here on each carries
-its page, and the evidence pipeline writes that page once for all of them.
+Spider middleware. Spiders yield bare RawListings and know nothing of evidence. Here the listings of a page
+are taken in handfuls. Before the first is passed on, the page is written to evidence; before each, what
+earlier runs know of its listings is read from the database, and the pipelines must have room. After that a
+listing passes the pipelines without waiting for anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from typing import Any
 
-from scrapy import Spider
+from scrapy.crawler import Crawler
 from scrapy.http import Response
-from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
+from pricecrawl.domain.errors import PricecrawlError
 from pricecrawl.domain.listing import RawListing
-from pricecrawl.extensions.current import now
+from pricecrawl.domain.run import RunOutcome
+from pricecrawl.extensions.current import CurrentRun, current_run, now
 from pricecrawl.extensions.pages import Collected, Page
 
+HANDFUL = 250
 
-class ProvenanceMiddleware(BaseSpiderMiddleware):
-    """RawListing in, Collected out; requests pass. Both forms, so that a plain generator stays one."""
 
-    def process_spider_output(
-        self, response: Response | None, result: Iterable[Any], spider: Spider | None = None
-    ) -> Iterable[Any]:
+class ProvenanceMiddleware:
+    """RawListing in, Collected out; requests pass."""
+
+    def __init__(self, run: CurrentRun) -> None:
+        self._run = run
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> ProvenanceMiddleware:
+        """Built by Scrapy."""
+        return cls(current_run(crawler))
+
+    async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Listings that a spider yields before any page have none."""
+        async for output in start:
+            if isinstance(output, RawListing):
+                for item in await self._stamped([output], Page(None, now())):
+                    yield item
+            else:
+                yield output
+
+    async def process_spider_output(
+        self, response: Response, result: AsyncIterator[Any]
+    ) -> AsyncIterator[Any]:
         """The listings of one callback share one page."""
         page = Page(response, now())
-        for output in result:
-            yield _stamped(output, page)
-
-    async def process_spider_output_async(
-        self, response: Response | None, result: AsyncIterator[Any], spider: Spider | None = None
-    ) -> AsyncIterator[Any]:
-        """The same for a callback that is an async generator."""
-        page = Page(response, now())
+        handful: list[RawListing] = []
         async for output in result:
-            yield _stamped(output, page)
+            if not isinstance(output, RawListing):
+                yield output
+                continue
+            handful.append(output)
+            if len(handful) >= HANDFUL:
+                for item in await self._stamped(handful, page):
+                    yield item
+                handful = []
+        if handful:
+            for item in await self._stamped(handful, page):
+                yield item
 
-    def get_processed_item(self, item: Any, response: Response | None) -> Any:
-        """Listings that a spider yields from its start have no page."""
-        return _stamped(item, Page(response, now()))
-
-
-def _stamped(output: Any, page: Page) -> Any:
-    if not isinstance(output, RawListing):
-        return output
-    if output.observed_at is None:
-        output.observed_at = page.fetched_at
-    return Collected(output, page)
+    async def _stamped(self, listings: list[RawListing], page: Page) -> list[Collected]:
+        """The same listings, ready for the pipelines; none if page or database could not be reached."""
+        try:
+            await self._run.prepare(listings, page)
+        except PricecrawlError as problem:
+            self._run.stop(RunOutcome.ERROR, str(problem))
+            return []
+        for raw in listings:
+            if raw.observed_at is None:
+                raw.observed_at = page.fetched_at
+        return [Collected(raw, page) for raw in listings]

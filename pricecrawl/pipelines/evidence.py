@@ -1,42 +1,22 @@
-"""100: the bytes first. Writes the page a listing was read from, once, before any of its listings passes."""
+"""100: the bytes first. No listing passes without a reference to the stored page it was read from."""
 
 from __future__ import annotations
 
-import asyncio
-
-from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
-from pricecrawl.domain.errors import PricecrawlError
 from pricecrawl.domain.listing import RawListing
-from pricecrawl.domain.run import RunOutcome
-from pricecrawl.extensions.current import CurrentRun, current_run
 from pricecrawl.extensions.pages import Collected
 
 
 class EvidencePipeline:
-    """Collected in, RawListing with its evidence out."""
+    """Collected in, RawListing with its evidence out.
 
-    def __init__(self, run: CurrentRun) -> None:
-        self._run = run
+    The page itself was written before its first listing got here (`middlewares/provenance.py`), once for all.
+    """
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> EvidencePipeline:
-        """Built by Scrapy."""
-        return cls(current_run(crawler))
-
-    async def process_item(self, item: Collected) -> RawListing:
-        """All listings of a page wait for its one write; a failed write ends the run."""
-        page = item.page
-        if page.ref is None and page.response is not None:
-            if page.kept is None:
-                page.kept = asyncio.create_task(self._run.keep(page.response, kind="page"))
-            try:
-                page.ref = await asyncio.shield(page.kept)
-            except (PricecrawlError, OSError) as problem:
-                self._run.stop(RunOutcome.ERROR, f"evidence could not be written: {problem}")
-                raise DropItem("no evidence, no listing") from None
-            # The bytes are on disk; what waits in the pipelines need not hold them in memory.
-            page.response = None
-        item.raw.evidence = page.ref
+    def process_item(self, item: Collected) -> RawListing:
+        """Attach the reference; a page that was fetched and not kept gives no listing."""
+        if item.page.ref is None and item.page.response is not None:
+            raise DropItem("no evidence, no listing")
+        item.raw.evidence = item.page.ref
         return item.raw
