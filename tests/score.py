@@ -21,6 +21,7 @@ from typing import Any
 
 from pricecrawl.cli.batch import BadLineError, BatchInput, decode
 from pricecrawl.cli.output import plain
+from pricecrawl.domain.money import read_price
 from pricecrawl.domain.run import EXIT_DONE, EXIT_PROBLEMS
 from tests.shared import lines_of
 
@@ -79,10 +80,18 @@ def judge(row: Mapping[str, Any], folder: Path) -> Verdict:
         return Verdict(identity, area, (), False, xfail, str(problem))
     except Exception as problem:
         return Verdict(identity, area, (), False, xfail, f"{type(problem).__name__}: {problem}")
-    wrong = differences(row["expected"], output, row.get("accept") or {})
+    wrong = differences(expectation(row), output, row.get("accept") or {})
     review = isinstance(output, Mapping) and bool(output.get("needs_review"))
     silent = not review and any(value is not None for _, _, value in wrong)
     return Verdict(identity, area, tuple(wrong), silent, xfail)
+
+
+def expectation(row: Mapping[str, Any]) -> Any:
+    """What a row expects: `expected`, or the `offers` that its markup states; None if it judges nothing."""
+    if "offers" in row and "expected" not in row:
+        offers = row["offers"]
+        return {"offers": offers if isinstance(offers, list) else [offers]}
+    return row.get("expected")
 
 
 def differences(expected: Any, output: Any, accept: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
@@ -155,23 +164,27 @@ def _listed(expected: list[Any], output: Any) -> list[tuple[str, Any, Any]]:
 
 
 def _offers(offers: list[Mapping[str, Any]], output: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
-    """Each value in the markup must be among the candidates, in its currency where the markup states one."""
+    """Each amount in the markup must be among the candidates, in its currency where the markup states one."""
     seen = {
         (number(c.get("amount")), c.get("currency"))
         for c in output.get("candidates") or ()
         if isinstance(c, Mapping)
     }
     amounts = {amount for amount, _ in seen}
+    shown = sorted(f"{amount} {currency}" for amount, currency in seen)
     wrong: list[tuple[str, Any, Any]] = []
     for offer in offers:
+        currency = offer.get("currency") or offer.get("priceCurrency")
         for key in ("price", "lowPrice", "highPrice", "amount"):
-            value = offer.get(key)
-            if value is None or number(value) is None:
+            text = offer.get(key)
+            if text is None:
                 continue
-            currency = offer.get("currency") or offer.get("priceCurrency")
-            hit = (number(value), currency) in seen if currency else number(value) in amounts
+            value = number(text)
+            if value is None:
+                value = read_price(str(text), currency=currency).amount
+            hit = (value, currency) in seen if currency else value in amounts
             if not hit:
-                wrong.append((f"offers {key}", value, sorted(str(a) for a in amounts)))
+                wrong.append((f"offers {key}", f"{value} {currency}", shown))
     return wrong
 
 
@@ -181,7 +194,7 @@ def score(path: Path, area: str | None = None) -> list[Verdict]:
     return [
         judge(row, folder)
         for row in lines_of(path)
-        if "expected" in row and (area is None or row.get("area") == area)
+        if expectation(row) is not None and (area is None or row.get("area") == area)
     ]
 
 
