@@ -93,9 +93,25 @@ def test_no_key_can_switch_politeness_off(platform: str) -> None:
     assert model.model_config["extra"] == "forbid"
     assert model.model_config["frozen"] is True
     words = set(
-        "robot agent identity header cookie proxy token key secret password enabled ignore obey".split()
+        [
+            "robot",
+            "agent",
+            "identity",
+            "header",
+            "cookie",
+            "proxy",
+            "token",
+            "key",
+            "secret",
+            "password",
+            "enabled",
+            "ignore",
+            "obey",
+        ]
     )
-    words |= set("concurrency concurrent retry captcha login script code user session".split())
+    words |= set(
+        ["concurrency", "concurrent", "retry", "captcha", "login", "script", "code", "user", "session"]
+    )
     parts = {key: {part.removesuffix("s") for part in key.split("_")} for key in _keys(model)}
     assert [key for key, named in parts.items() if named & words] == []
     # The one key about pace can only slow a crawl down.
