@@ -38,5 +38,12 @@ thorough: $(VENV)/.test  ## the property tests and fuzzers at their full counts
 bench: $(VENV)/.test  ## ratios against a peer or a limit, each within one run
 	$(BIN)/python -m bench
 
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
+lock: $(VENV)/.base  ## lock requirements/*.in again; scrapyd has a lock of its own, for it pins an old setuptools
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(COMPILE) requirements/test.in -o requirements/test.txt
+	$(COMPILE) -c requirements/test.txt requirements/base.in -o requirements/base.txt
+	$(COMPILE) -c requirements/base.txt requirements/base.in requirements/scrapyd.in -o requirements/scrapyd.txt
+
 clean:  ## remove what make made
 	rm -rf $(VENV) build dist *.egg-info
