@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 
 from sqlalchemy import Engine, select
 
@@ -51,6 +52,34 @@ def last_robots_digest(engine: Engine, source: str) -> str | None:
     )
     with engine.connect() as conn:
         return conn.execute(query).scalar_one_or_none()
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSize:
+    """The content of one listing that carries a GTIN: `quantity` in `unit` (g or ml)."""
+
+    source: str
+    source_sku: str
+    quantity: Decimal
+    unit: str
+
+
+def sizes_of(engine: Engine, gtins: Sequence[str]) -> dict[str, list[KnownSize]]:
+    """What each GTIN-14 is known to contain, by the listings of all sources that carry it."""
+    found: dict[str, list[KnownSize]] = {}
+    columns = (
+        listing.c.gtin,
+        listing.c.source,
+        listing.c.source_sku,
+        listing.c.base_quantity,
+        listing.c.base_unit,
+    )
+    with engine.connect() as conn:
+        for some in chunks(list(gtins)):
+            query = select(*columns).where(listing.c.gtin.in_(some), listing.c.base_quantity.is_not(None))
+            for gtin, *size in conn.execute(query):
+                found.setdefault(gtin, []).append(KnownSize(*size))
+    return found
 
 
 def skus_at(engine: Engine, source: str, urls: Sequence[str]) -> dict[str, list[str]]:

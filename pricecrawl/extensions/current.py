@@ -12,7 +12,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -26,6 +26,7 @@ from scrapy.http import Response
 from pricecrawl.config import Config
 from pricecrawl.domain.challenge import Classification
 from pricecrawl.domain.consensus import Anchor, Preference
+from pricecrawl.domain.identifiers import read_gtin
 from pricecrawl.domain.listing import RawListing
 from pricecrawl.domain.observation import EvidenceRef, Observation
 from pricecrawl.domain.reasons import RefusalReason
@@ -37,7 +38,7 @@ from pricecrawl.middlewares.pace import PacedDownloader
 
 if TYPE_CHECKING:
     from pricecrawl.db.crawl import CrawlStore, EvidenceRow, RejectionRow
-    from pricecrawl.domain.normalize import Rejected
+    from pricecrawl.domain.normalize import KnownSizes, Rejected
     from pricecrawl.evidence.store import EvidenceStore, Fetched, WarcWriter
     from pricecrawl.spiders.base import PlatformSpider
 
@@ -63,13 +64,25 @@ class Stop:
     detail: str
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What earlier runs know of one listing; `sizes` is what its GTIN contains at all other listings."""
+
+    anchor: Anchor | None = None
+    preference: Preference | None = None
+    sizes: KnownSizes | None = None
+
+
+NOTHING_KNOWN = Known()
+
+
 class CurrentRun:
     """One crawl of one source while it happens.
 
     `stopped` is set once, by whatever ends the run early; every later request is ignored. `result` is set
     when the run's record is written, after the last batch; then `at_end` is called, in order. `turn_at` is
     the monotonic time before which the host must not be asked, for the sake of the run before. `known` has
-    the last accepted price and the preference of listings that are in the pipelines just now; `room` is
+    what earlier runs know of the listings that are in the pipelines just now; `room` is
     clear while the pipelines hold as much as they should.
     """
 
@@ -83,6 +96,7 @@ class CurrentRun:
         self.last_complete: int | None = None
         self.turn_at = 0.0
         self.delay = 0.0
+        self.learns = False
         self.robots_digest: str | None = None
         self.robots_read_at: datetime | None = None
         self.stopped: Stop | None = None
@@ -95,7 +109,7 @@ class CurrentRun:
         self._rejection_rows: list[RejectionRow] = []
         self.room = asyncio.Event()
         self.room.set()
-        self.known: dict[str, tuple[Anchor | None, Preference | None]] = {}
+        self.known: dict[str, Known] = {}
         self._store: CrawlStore | None = None
         self._evidence: EvidenceStore | None = None
         self._writer: WarcWriter | None = None
@@ -162,8 +176,30 @@ class CurrentRun:
         await self.room.wait()
         if page.ref is None and page.response is not None:
             page.ref = await self.keep(page.response, kind="page")
-        skus = [raw.source_sku for raw in listings]
-        self.known.update(await self._in("reads", self.store.anchors, self.slug, skus))
+        self.known.update(await self._in("reads", self._ask, listings))
+
+    def _ask(self, listings: Sequence[RawListing]) -> dict[str, Known]:
+        """In a thread: the last accepted price, the preference, and what else carries the same GTIN."""
+        from pricecrawl.db.before import sizes_of
+
+        anchors = self.store.anchors(self.slug, [raw.source_sku for raw in listings])
+        found = {sku: Known(anchor, preference) for sku, (anchor, preference) in anchors.items()}
+        gtins = {
+            raw.source_sku: gtin
+            for raw in listings
+            if raw.gtin_text and (gtin := read_gtin(raw.gtin_text).gtin14)
+        }
+        sizes = sizes_of(self.store.engine, sorted(set(gtins.values()))) if gtins else {}
+        for sku, gtin in gtins.items():
+            others = {
+                (size.quantity, size.unit)
+                for size in sizes.get(gtin, ())
+                if (size.source, size.source_sku) != (self.slug, sku)
+            }
+            if len(others) == 1:
+                known = found.get(sku, NOTHING_KNOWN)
+                found[sku] = replace(known, sizes={gtin: others.pop()})
+        return found
 
     async def keep(self, response: Response, *, kind: str) -> EvidenceRef:
         """Write a response to the evidence store, once, in the file thread.
@@ -221,6 +257,8 @@ class CurrentRun:
         result = await self.in_database(self.store.save_batch, self.run_id, batch, evidence)
         if rejections:
             await self.in_database(self.store.save_rejections, self.run_id, rejections)
+        if self.learns and batch:
+            await self.in_database(self._learn, batch)
         counts = self.counts
         counts.observations += result.inserted
         counts.listings += result.listings
@@ -228,6 +266,21 @@ class CurrentRun:
         counts.price_changes += result.price_changes
         counts.stock_changes += result.stock_changes
         counts.reviews += result.reviews
+
+    def teach(self) -> None:
+        """In the database's thread: give the spider the selectors that earlier runs learned for its shop."""
+        from pricecrawl.db.learning import LearningStore
+
+        learned = LearningStore(self.store.engine).selectors(self.slug)
+        teach = getattr(self.spider, "teach", None)
+        if learned and teach is not None:
+            teach({kind: [entry.selector for entry in entries] for kind, entries in learned.items()})
+            self.learns = True
+
+    def _learn(self, batch: Sequence[Observation]) -> None:
+        from pricecrawl.db.learning import LearningStore
+
+        LearningStore(self.store.engine).learn(self.slug, batch, now())
 
     def close(self) -> None:
         """Let go of threads and connections; the run is over."""

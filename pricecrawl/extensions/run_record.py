@@ -85,6 +85,7 @@ class RunRecord:
         if before is not None:
             since = (now() - before.ended_at).total_seconds()
             run.turn_at = monotonic() + max(0.0, before.delay - since)
+        run.teach()
         run.run_id = store.open_run(
             source=run.slug,
             platform=run.spider.platform,

@@ -11,7 +11,7 @@ from pricecrawl import __version__
 from pricecrawl.domain.consensus import observe, settle
 from pricecrawl.domain.listing import Listing
 from pricecrawl.domain.observation import Observation
-from pricecrawl.extensions.current import CurrentRun, current_run
+from pricecrawl.extensions.current import NOTHING_KNOWN, CurrentRun, current_run
 
 
 class ConsensusPipeline:
@@ -27,12 +27,12 @@ class ConsensusPipeline:
 
     def process_item(self, item: Listing) -> Observation:
         """Settle one listing."""
-        anchor, preference = self._run.known.pop(item.source_sku, (None, None))
+        known = self._run.known.pop(item.source_sku, NOTHING_KNOWN)
         consensus = settle(
             item.candidates,
             availability=item.availability,
-            anchor=anchor,
-            preference=preference,
+            anchor=known.anchor,
+            preference=known.preference,
             market=self._run.spider.market,
         )
         return observe(item, consensus, extractor_version=__version__)
