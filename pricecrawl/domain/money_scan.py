@@ -91,7 +91,7 @@ def scan(text: str, known: Known) -> list[Found]:
         _understand(item, known)
     _cents(text, found, known)
     _multiples(found, known)
-    _ranges(text, found, known)
+    _ranges(found, known)
     return found
 
 
@@ -311,13 +311,23 @@ def _multiples(found: list[Found], known: Known) -> None:
             item.after = rest
 
 
-def _ranges(text: str, found: list[Found], known: Known) -> None:
+def _between(low: Found, high: Found) -> str:
+    """The text between two numbers without the signs that belong to them."""
+    gap = low.after
+    if low.suffix is not None:
+        gap = gap.replace(low.suffix.text, "", 1)
+    if high.prefix is not None and high.prefix.text in gap:
+        gap = "".join(gap.rsplit(high.prefix.text, 1))
+    return gap
+
+
+def _ranges(found: list[Found], known: Known) -> None:
     for low, high in pairwise(found):
         if low.amount is None or high.amount is None or low.taken or high.taken:
             continue
-        if not high.amount > low.amount > 0 or not _RANGE.fullmatch(text[low.end : high.start]):
+        if not high.amount > low.amount > 0 or not _RANGE.fullmatch(_between(low, high)):
             continue
-        if "%" in text[high.end : high.end + 2] or "%" in text[low.end : high.start]:
+        if high.after.lstrip(" ").startswith("%"):
             continue
         if not (low.sign or high.sign) and not re.search("[.,]", low.token):
             continue
@@ -330,9 +340,8 @@ def _ranges(text: str, found: list[Found], known: Known) -> None:
 
 
 _RANGE = re.compile(
-    r"[^\d\w%]{0,6}[^\d%+x×]{0,12}?(?:-|–|—|~|〜|～|"
-    r"(?<![^\W_])(?:to|bis|à|a|hasta|al|do|till|tot|until|и до|до|至|から|ila)(?![^\W_]))"
-    r"\s?[^\d\s%]{0,6}\s?",
+    r"(?:\s?[,.:][-–—]{1,2})?\s*"
+    r"(?:-|–|—|~|〜|～|(?:to|bis|à|a|hasta|al|do|till|tot|until|и до|до|至|から|ila)(?![^\W_]))\s*",
     re.IGNORECASE,
 )
 _TOKEN_BEFORE = re.compile(r"[^\s\d,;!?()\[\]|*+=<>%~]+$")

@@ -11,7 +11,7 @@ from pricecrawl.domain.identifiers import Identifier, expand_upc_e, is_restricte
 from tests.score import score
 from tests.shared import examples, needs_shared, shared
 
-MANY = settings(max_examples=examples(300, 20_000), deadline=None)
+MANY = settings(max_examples=examples(300, 10_000), deadline=None)
 
 
 def with_check(body: str) -> str:

@@ -14,7 +14,7 @@ from pricecrawl.domain.measure_units import UNITS
 from tests.score import score
 from tests.shared import examples, needs_shared, shared
 
-MANY = settings(max_examples=examples(300, 20_000), deadline=None)
+MANY = settings(max_examples=examples(300, 10_000), deadline=None)
 
 TEXTS = """
 Plum jam 340 g | 340 g 1 340
@@ -176,7 +176,7 @@ def test_every_writing_of_a_multipack(count: int, single: str, shape: str) -> No
     assert many.base_quantity == one.base_quantity * count if one.base_quantity else False
 
 
-@settings(max_examples=examples(1000, 100_000), deadline=None)
+@settings(max_examples=examples(800, 50_000), deadline=None)
 @given(st.text(max_size=60) | st.text(alphabet="0123456789.,/½xх×* -+()mlgkLczoft克г파", max_size=60))
 def test_no_text_breaks_the_reader(text: str) -> None:
     began = time.process_time()

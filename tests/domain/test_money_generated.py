@@ -20,7 +20,7 @@ from pricecrawl.domain.money_locale import facts, sign_key, strip_marks
 from pricecrawl.domain.money_signs import look_up
 from tests.shared import examples
 
-MANY = settings(max_examples=examples(400, 20_000), deadline=None)
+MANY = settings(max_examples=examples(400, 10_000), deadline=None)
 
 LOCALES = sorted(
     name for name in localedata.locale_identifiers() if "_" in name and name.rsplit("_", 1)[1].isupper()
@@ -226,7 +226,7 @@ ANYTHING = st.text(max_size=80) | st.text(
 )
 
 
-@settings(max_examples=examples(2000, 200_000), deadline=None)
+@settings(max_examples=examples(1500, 100_000), deadline=None)
 @given(ANYTHING, st.sampled_from(MARKETS))
 def test_no_text_breaks_the_reader_and_no_amount_is_made_up(text: str, market: Market | None) -> None:
     began = time.process_time()
