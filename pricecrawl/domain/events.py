@@ -52,6 +52,7 @@ class EventType(StrEnum):
     ROLLBACK_REQUESTED = "rollback.requested"
     CANDIDATE_CONFIRMED = "candidate.confirmed"
     CANDIDATE_REJECTED = "candidate.rejected"
+    SELECTOR_TAUGHT = "selector.taught"
     WORKFLOW_FAILED = "workflow.failed"
 
 

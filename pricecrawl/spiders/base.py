@@ -17,6 +17,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
 from pricecrawl.domain.candidate import PriceKind
+from pricecrawl.domain.errors import UsageProblem
 from pricecrawl.domain.listing import RawListing
 from pricecrawl.domain.market import Market
 from pricecrawl.domain.reasons import SkipReason
@@ -162,6 +163,13 @@ class PlatformSpider(Spider, Generic[S]):
         Its callback yields the listing with that `source_sku` and nothing else.
         """
         return None
+
+    def reread(self, response: Response) -> Iterable[Request | RawListing]:
+        """The listings of one stored page, read by today's rules; requests among them are not sent.
+
+        `response` is any page that listings were read from before, as the shop once answered it.
+        """
+        raise UsageProblem(f"Pages of the platform {self.platform} cannot be read again from evidence.")
 
     def get(self, url: str, callback: Callable[..., Any], **options: Any) -> Request:
         """A request of this shop; failures go to `failed` unless `errback` says otherwise."""

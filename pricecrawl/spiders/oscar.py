@@ -102,6 +102,10 @@ class OscarSpider(PlatformSpider[OscarSource]):
         self.asked = SeenIds()
         return self.product(url) if product_id(url) else None
 
+    def reread(self, response: Response) -> Iterable[Request | RawListing]:
+        """A stored product page."""
+        return self.parse_product(response)
+
     # --- reading ----------------------------------------------------------------------------
 
     def offered(self, listing: RawListing) -> Iterator[RawListing]:

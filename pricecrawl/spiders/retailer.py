@@ -261,6 +261,13 @@ class RetailerSpider(PlatformSpider[RetailerSource]):
         """The product's page; None for a shop whose prices are read from tiles."""
         return self.product(url) if url and not self.source.tile else None
 
+    def reread(self, response: Response) -> Iterable[Request | RawListing]:
+        """A stored product page, or the tiles of a stored listing page."""
+        if self.source.tile is None:
+            return self.parse_product(response)
+        found = (self.read_tile(tile) for tile in tiles(self.document(response), self.source.tile))
+        return self.fresh(listing for listing in found if self.is_offer(listing))
+
     # --- reading ----------------------------------------------------------------------------
 
     def read_tile(self, tile: Document) -> RawListing:

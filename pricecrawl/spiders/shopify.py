@@ -226,6 +226,10 @@ class ShopifySpider(PlatformSpider[ShopifySource]):
             else:
                 self.skip(SkipReason.REREAD_FAILED, f"{response.url}: the two feeds state different amounts")
 
+    def reread(self, response: Response) -> Iterable[Request | RawListing]:
+        """A stored page of the feed, or a product's own."""
+        return self.fresh(self.read(response).listings)
+
     # --- reading ----------------------------------------------------------------------------
 
     def read(self, response: Response, currency: str | None = None) -> Feed:

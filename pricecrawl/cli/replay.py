@@ -1,0 +1,210 @@
+"""`pricecrawl replay`: today's extraction on stored evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from pricecrawl.config import Config
+    from pricecrawl.domain.observation import Observation
+    from pricecrawl.workflows.replay import Change, Replay
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("replay")(replay)
+
+
+def replay(
+    source: Annotated[str | None, typer.Option("--source", "-s", help="Only this source.")] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", help="Only what was observed since this day or time (ISO 8601).")
+    ] = None,
+    *,
+    apply: Annotated[
+        bool,
+        typer.Option("--apply", help="Store the changed readings of pages that are still the last word."),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Read stored pages again, without asking any shop, and show what would change."""
+    from pricecrawl.cli.output import print_json
+    from pricecrawl.cli.session import database
+    from pricecrawl.config import Config
+    from pricecrawl.workflows.replay import to_apply
+
+    config = Config.load()
+    with database(config) as engine:
+        result = _run(engine, config, source, _moment(since), quiet=as_json)
+        wanted = to_apply(result.changes)
+        stored = _store(engine, wanted) if apply else 0
+    if as_json:
+        print_json(_json(result, wanted=len(wanted), stored=stored))
+    else:
+        _show(result, wanted=len(wanted), stored=stored, applied=apply)
+
+
+def _moment(text: str | None) -> datetime | None:
+    from datetime import UTC
+
+    from pricecrawl.domain.errors import UsageProblem
+
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageProblem(
+            f"--since {text!r} is no day or time; write 2026-03-31 or 2026-03-31T12:00."
+        ) from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _run(engine: Any, config: Config, source: str | None, since: datetime | None, *, quiet: bool) -> Replay:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from pricecrawl import __version__
+    from pricecrawl.cli.output import err
+    from pricecrawl.db.learning import LearningStore
+    from pricecrawl.db.replay import ReplayStore, StoredPage
+    from pricecrawl.domain.listing import RawListing
+    from pricecrawl.domain.market import Market
+    from pricecrawl.evidence.store import EvidenceStore
+    from pricecrawl.spiders.again import StoredReader
+    from pricecrawl.spiders.loader import load_catalog
+    from pricecrawl.workflows.replay import Replay
+    from pricecrawl.workflows.replay import replay as replay_pages
+
+    catalog = load_catalog(config)
+    if source is not None:
+        catalog.get(source)
+    learning = LearningStore(engine)
+    learned = {
+        slug: {
+            kind: [entry.selector for entry in entries] for kind, entries in learning.selectors(slug).items()
+        }
+        for slug in learning.sources_with_selectors()
+    }
+    reader = StoredReader(catalog, learned)
+    evidence = EvidenceStore(config.evidence_url)
+
+    def read(page: StoredPage) -> tuple[list[RawListing], Market]:
+        currency = next((before.currency for before in page.observations if before.currency), None)
+        return reader.read(page.source, evidence.read(page.ref), page.ref, currency)
+
+    store = ReplayStore(engine)
+    result = Replay()
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=err, transient=True, disable=quiet) as progress:
+        task = progress.add_task("pages", total=store.count(source, since))
+        for _, result in replay_pages(store.pages(source, since), read, version=__version__):
+            progress.update(task, completed=result.pages)
+    return result
+
+
+def _store(engine: Any, observations: Sequence[Observation]) -> int:
+    """Append the observations, in a run of their own per source that counts no misses."""
+    import os
+    from datetime import UTC
+    from itertools import groupby
+
+    from pricecrawl.db.crawl import CrawlStore
+    from pricecrawl.domain.run import CoverageReason, RunOutcome, RunResult
+
+    store = CrawlStore(engine)
+    total = 0
+    ordered = sorted(observations, key=lambda item: (item.source, item.source_sku))
+    for slug, found in groupby(ordered, key=lambda item: item.source):
+        batch = list(found)
+        now = datetime.now(UTC)
+        run = store.open_run(source=slug, platform="replay", host="", job="replay", pid=os.getpid(), now=now)
+        done = store.save_batch(run, batch, [])
+        result = RunResult(RunOutcome.FINISHED, CoverageReason.SCOPED, done.listings, detail="replay")
+        store.finish_run(run, result, {}, datetime.now(UTC))
+        total += done.inserted
+    return total
+
+
+def _json(result: Replay, *, wanted: int, stored: int) -> dict[str, Any]:
+    return {
+        "pages": result.pages,
+        "observations": result.observations,
+        "added": result.added,
+        **{effect.value: count for effect, count in result.counts.items()},
+        "applicable": wanted,
+        "stored": stored,
+        "changes": [
+            {
+                "source": change.source,
+                "source_sku": change.source_sku,
+                "url": change.url,
+                "observed_at": change.before.observed_at,
+                "effect": change.effect,
+                "fields": {name: {"before": a, "after": b} for name, (a, b) in change.fields.items()},
+                "reason": change.reason,
+                "trace": change.observation.trace if change.observation else [],
+            }
+            for change in result.changes
+        ],
+    }
+
+
+_SHOWN = 200
+
+
+def _show(result: Replay, *, wanted: int, stored: int, applied: bool) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from pricecrawl.cli.output import out
+    from pricecrawl.workflows.replay import Effect
+
+    if result.changes:
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for name in ("source", "sku", "seen", "what would change", "why"):
+            table.add_column(name, overflow="fold", no_wrap=name == "seen")
+        for change in result.changes[:_SHOWN]:
+            table.add_row(
+                change.source,
+                escape(change.source_sku),
+                f"{change.before.observed_at:%m-%d %H:%M}",
+                _difference(change),
+                escape(change.reason),
+            )
+        out.print(table)
+        if len(result.changes) > _SHOWN:
+            out.print(f"… and {len(result.changes) - _SHOWN} more; --json prints all")
+    counts = result.counts
+    out.print(
+        f"{result.pages} pages, {result.observations} observations: {counts[Effect.SAME]} the same, "
+        f"{counts[Effect.CHANGED]} different, {counts[Effect.LOST]} not found, "
+        f"{counts[Effect.UNREADABLE]} unreadable, {result.added} listings that were not read before"
+    )
+    if applied:
+        out.print(f"{stored} new observations stored")
+    elif wanted:
+        out.print(f"nothing was written; --apply would store {wanted} new observations")
+
+
+def _difference(change: Change) -> str:
+    from rich.markup import escape
+
+    if not change.fields:
+        return change.effect.value
+    return "\n".join(
+        f"{name}: {escape(_word(before))} → {escape(_word(after))}"
+        for name, (before, after) in change.fields.items()
+    )
+
+
+def _word(value: object) -> str:
+    from pricecrawl.cli.output import plain
+
+    found = plain(value)
+    return (
+        {None: "none", True: "yes", False: "no"}.get(found, str(found)) if not isinstance(found, list) else ""
+    )

@@ -1,0 +1,299 @@
+"""`pricecrawl selectors`: what shops' pages taught, and rules from one confirmed price."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from pricecrawl.config import Config
+    from pricecrawl.domain.market import Market
+    from pricecrawl.extraction.document import Document
+    from pricecrawl.learning.induction import Check, Proposal
+
+_Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+_By = Annotated[str | None, typer.Option("--by", help="Who; the account that runs this by default.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group."""
+    group = typer.Typer(no_args_is_help=True, help="Selectors of shops: learned, induced, tried.")
+    group.command("list")(list_selectors)
+    group.command("export")(export)
+    group.command("induce")(induce)
+    group.command("test")(try_rule)
+    app.add_typer(group, name="selectors")
+
+
+def list_selectors(
+    source: Annotated[str | None, typer.Argument(help="Only this source.")] = None, *, as_json: _Json = False
+) -> None:
+    """Show learned selectors with their record, the first tried first."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from pricecrawl.cli.output import out, print_json
+    from pricecrawl.cli.session import database
+    from pricecrawl.db.learning import LearningStore
+
+    with database() as engine:
+        store = LearningStore(engine)
+        slugs = [source] if source else store.sources_with_selectors()
+        found = [
+            (slug, kind, entry)
+            for slug in slugs
+            for kind, entries in store.selectors(slug).items()
+            for entry in entries
+        ]
+    if as_json:
+        print_json([
+            {
+                "source": slug, "kind": kind, "selector": entry.selector, "score": entry.score,
+                "match_count": entry.match_count, "consecutive_failures": entry.consecutive_failures,
+                "last_matched_at": entry.last_matched_at, "created_by": entry.created_by,
+            }
+            for slug, kind, entry in found
+        ])  # fmt: skip
+        return
+    if not found:
+        out.print("no selector has been learned yet; confirming a doubtful price teaches the first")
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("source")
+    table.add_column("kind")
+    table.add_column("selector", overflow="fold", ratio=1)
+    for name in ("score", "matches", "failures"):
+        table.add_column(name, justify="right")
+    table.add_column("last match", no_wrap=True)
+    table.add_column("by")
+    for slug, kind, entry in found:
+        matched = f"{entry.last_matched_at:%Y-%m-%d %H:%M}" if entry.last_matched_at else "never"
+        failures = f"[red]{entry.consecutive_failures}[/]" if entry.consecutive_failures else "0"
+        numbers = (str(entry.score), str(entry.match_count), failures)
+        table.add_row(slug, kind.value, escape(entry.selector), *numbers, matched, entry.created_by)
+    out.print(table)
+
+
+def export(source: Annotated[str, typer.Argument(help="The source.")], *, as_json: _Json = False) -> None:
+    """Print the `rules` of a source's row as they are after what was learned, for version control."""
+    from pricecrawl.cli.output import print_json
+    from pricecrawl.cli.session import database
+    from pricecrawl.config import Config
+    from pricecrawl.db.learning import LearningStore
+    from pricecrawl.domain.candidate import PriceKind
+    from pricecrawl.extraction.rules import CATEGORY
+
+    config = Config.load()
+    row = _row(config, source)
+    with database(config) as engine:
+        learned = LearningStore(engine).selectors(source)
+    rules: dict[str, list[str]] = {
+        name: list(value) for name in type(row.rules).model_fields if (value := getattr(row.rules, name))
+    }
+    for kind in PriceKind:
+        if kind in learned:
+            rules[CATEGORY[kind]] = [entry.selector for entry in learned[kind]]
+    if as_json:
+        print_json({"source": source, "rules": rules})
+        return
+    typer.echo(f"# {source}: the rules of its row, learned ones first")
+    if not rules:
+        typer.echo("# nothing is configured and nothing was learned")
+        return
+    typer.echo("[source.rules]")
+    for name, texts in rules.items():
+        typer.echo(f"{name} = {_toml_list(texts)}")
+
+
+def _toml_list(texts: Sequence[str]) -> str:
+    """A TOML array of strings; a literal string where that needs no escapes."""
+    import json
+
+    def quoted(text: str) -> str:
+        return f"'{text}'" if "'" not in text and ("\\" in text or '"' in text) else json.dumps(text)
+
+    return "[" + ", ".join(quoted(text) for text in texts) + "]"
+
+
+def induce(
+    source: Annotated[str, typer.Argument(help="The source.")],
+    *,
+    price: Annotated[str, typer.Option("--price", "-p", help="What the product costs, as a person saw it.")],
+    sku: Annotated[str | None, typer.Option("--sku", help="Which listing; else any that costs this.")] = None,
+    page: Annotated[
+        Path | None, typer.Option("--page", help="A saved page instead of stored evidence.")
+    ] = None,
+    check: Annotated[
+        list[Path] | None, typer.Option("--check", help="Another saved page of the shop.")
+    ] = None,
+    kind: Annotated[
+        str, typer.Option("--kind", help="standard, sale, member, list or pre_order.")
+    ] = "standard",
+    confirm: Annotated[int | None, typer.Option("--confirm", min=1, help="Learn this proposal.")] = None,
+    by: _By = None,
+    as_json: _Json = False,
+) -> None:
+    """Propose the smallest stable selector for a price, tried on other stored pages of the shop."""
+    from datetime import UTC, datetime
+
+    from pricecrawl.cli.actor import current_user
+    from pricecrawl.cli.output import out, print_json
+    from pricecrawl.cli.session import database, price_rules
+    from pricecrawl.config import Config
+    from pricecrawl.domain.candidate import PriceKind
+    from pricecrawl.domain.errors import UsageProblem
+    from pricecrawl.learning.induction import induce as propose
+    from pricecrawl.workflows.teaching import teach
+
+    try:
+        wanted = PriceKind(kind)
+    except ValueError:
+        raise UsageProblem(f"--kind {kind!r} is none of {', '.join(PriceKind)}.") from None
+    config = Config.load()
+    row = _row(config, source)
+    amount = _amount(price, row.market)
+    with database(config) as engine:
+        document, checks, name = _pages(engine, config, source, amount, sku=sku, page=page, check=check)
+        proposals = propose(document, amount, market=row.market, checks=checks)
+        if confirm is not None and confirm <= len(proposals):
+            rules = price_rules(config).get(source)
+            chosen = proposals[confirm - 1].rule
+            teach(engine, source, wanted, chosen, by=current_user(by), now=datetime.now(UTC), rules=rules)
+    if as_json:
+        print_json({"source": source, "price": amount, "page": name, "proposals": proposals})
+    else:
+        _show(proposals, name, amount)
+    if confirm is not None:
+        if confirm > len(proposals):
+            raise UsageProblem(f"There are {len(proposals)} proposals, not {confirm}.")
+        if not as_json:
+            out.print(f"learned for {source}: {proposals[confirm - 1].rule}", markup=False)
+    if not proposals:
+        raise typer.Exit(4)
+
+
+def _row(config: Config, source: str) -> Any:
+    from pricecrawl.spiders.loader import load_catalog
+
+    return load_catalog(config).get(source).source
+
+
+def _amount(text: str, market: Market) -> Decimal:
+    from pricecrawl.domain.errors import UsageProblem
+    from pricecrawl.domain.money import read_price
+
+    amount = read_price(text, locale=market.locale, market=market).amount
+    if amount is None or amount <= 0:
+        raise UsageProblem(f"--price {text!r} is no price; write it as the page does, such as 29.90.")
+    return amount
+
+
+_CHECKS = 5
+
+
+def _pages(
+    engine: Any,
+    config: Config,
+    source: str,
+    amount: Decimal,
+    *,
+    sku: str | None,
+    page: Path | None,
+    check: list[Path] | None,
+) -> tuple[Document, list[Check], str]:
+    """The page to learn from, other pages to try on, and the name of the first."""
+    from pricecrawl.domain.errors import UsageProblem
+    from pricecrawl.evidence.store import EvidenceStore
+    from pricecrawl.learning.induction import Check
+    from pricecrawl.workflows.teaching import stored_pages
+
+    given = [Check(_document(path)) for path in check or ()]
+    stored = stored_pages(
+        engine, EvidenceStore(config.evidence_url), source, limit=_CHECKS + 1, first=sku, price=amount
+    )
+    if page is not None:
+        return (
+            _document(page),
+            [*given, *(Check(item.document, item.price) for item in stored[:_CHECKS])],
+            str(page),
+        )
+    if not stored:
+        raise UsageProblem(f"No page of {source} is stored; crawl it first or give a saved one with --page.")
+    first = stored[0]
+    if sku is not None and first.source_sku != sku:
+        raise UsageProblem(f"No page of the listing {sku} of {source} is stored.")
+    others = [Check(item.document, item.price) for item in stored[1 : _CHECKS + 1]]
+    return first.document, [*given, *others], first.url
+
+
+def _document(path: Path) -> Document:
+    import gzip
+
+    from pricecrawl.domain.errors import UsageProblem
+    from pricecrawl.extraction.document import Document
+
+    try:
+        body = path.read_bytes()
+        return Document.from_bytes(gzip.decompress(body) if path.suffix == ".gz" else body)
+    except OSError as error:
+        raise UsageProblem(f"{path} cannot be read: {error.strerror or error}.") from None
+
+
+def _show(proposals: Sequence[Proposal], name: str, amount: Decimal) -> None:
+    from rich.markup import escape
+
+    from pricecrawl.cli.output import out
+
+    out.print(f"[bold]{escape(name)}[/]")
+    if not proposals:
+        out.print(f"the price {amount} stands nowhere on this page")
+        return
+    for number, proposal in enumerate(proposals, start=1):
+        out.print(f"{number:2}  [bold]{escape(proposal.rule)}[/]")
+        for sentence in proposal.reasons:
+            out.print(f"      {escape(sentence)}")
+
+
+def try_rule(
+    rule: Annotated[str, typer.Argument(help="The rule, as a row has it.")],
+    page: Annotated[Path, typer.Argument(help="A saved page.")],
+    *,
+    as_json: _Json = False,
+) -> None:
+    """Try a rule on a saved page with the parser and evaluator that crawls use."""
+    from rich.markup import escape
+
+    from pricecrawl.cli.output import out, print_json
+    from pricecrawl.domain.money import read_price
+    from pricecrawl.extraction.selectors import likely_attributes, parse_rule
+
+    parsed = parse_rule(rule)
+    document = _document(page)
+    matches = parsed.matches(document)
+    elements = parsed.elements(document)
+    prices = [read_price(match.value, locale=document.locale).amount for match in matches]
+    empty = [dict(likely_attributes(element)) for element in elements[:20]] if not matches else []
+    if as_json:
+        print_json({
+            "rule": rule, "canonical": parsed.canonical, "kind": parsed.kind, "elements": len(elements),
+            "attributes": empty, "matches": [
+                {"value": match.value, "status": match.status, "price": price}
+                for match, price in zip(matches, prices, strict=True)
+            ],
+        })  # fmt: skip
+    else:
+        out.print(f"{parsed.kind.value} {parsed.canonical}: {len(matches)} values", markup=False)
+        for match, price in zip(matches, prices, strict=True):
+            told = f" → {match.status.value}" if match.status else ""
+            amount = f"  ({price})" if price is not None else ""
+            out.print(f"  {escape(match.value[:200])}{told}{amount}")
+        for attributes in empty:
+            listed = ", ".join(f'{name}="{value[:60]}"' for name, value in list(attributes.items())[:6])
+            out.print(f"  an element without this value; its attributes: {escape(listed)}")
+    if not matches:
+        raise typer.Exit(4)

@@ -1,0 +1,153 @@
+"""Today's extraction on yesterday's bytes: what would be read differently, and nothing else.
+
+No shop is asked. Each stored page is read again by today's rules, settled against the price that was
+accepted before it, and compared with the observation that it once gave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from pricecrawl.db.replay import Before, StoredPage
+from pricecrawl.domain.consensus import observe, settle
+from pricecrawl.domain.errors import PricecrawlError
+from pricecrawl.domain.listing import RawListing
+from pricecrawl.domain.market import Market
+from pricecrawl.domain.normalize import Rejected, normalize
+from pricecrawl.domain.observation import Observation
+
+COMPARED = ("price", "currency", "original_price", "member_price", "availability", "needs_review")
+
+
+class Effect(StrEnum):
+    """What today's extraction does to one stored observation."""
+
+    SAME = "same"
+    CHANGED = "changed"
+    LOST = "lost"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One observation beside what its page says today; `fields` holds (before, after) of what differs.
+
+    `observation` is today's reading, None where the page gives no such listing any more.
+    """
+
+    source: str
+    source_sku: str
+    url: str
+    effect: Effect
+    fields: dict[str, tuple[Any, Any]]
+    reason: str
+    before: Before
+    observation: Observation | None = None
+
+
+@dataclass(slots=True)
+class Replay:
+    """Everything that a replay found; `added` counts listings that the pages did not give before."""
+
+    pages: int = 0
+    observations: int = 0
+    added: int = 0
+    counts: dict[Effect, int] = field(default_factory=lambda: dict.fromkeys(Effect, 0))
+    changes: list[Change] = field(default_factory=list)
+
+
+Reader = Callable[[StoredPage], tuple[Iterable[RawListing], Market]]
+"""Reads the listings of a stored page by today's rules, and says in which market."""
+
+
+def replay(pages: Iterable[StoredPage], read: Reader, *, version: str) -> Iterator[tuple[StoredPage, Replay]]:
+    """Replay page after page; yields each page with the result so far, for progress."""
+    result = Replay()
+    for page in pages:
+        result.pages += 1
+        _replay_page(page, read, result, version)
+        yield page, result
+
+
+def _replay_page(page: StoredPage, read: Reader, result: Replay, version: str) -> None:
+    problem = ""
+    found: dict[str, RawListing] = {}
+    market = Market()
+    try:
+        listings, market = read(page)
+        found = {raw.source_sku: raw for raw in listings}
+    except PricecrawlError as error:
+        problem = str(error)
+    for before in page.observations:
+        result.observations += 1
+        raw = found.pop(before.source_sku, None)
+        if problem:
+            change = _change(page, before, Effect.UNREADABLE, reason=problem)
+        elif raw is None:
+            change = _change(page, before, Effect.LOST, reason="the page gives no such listing today")
+        else:
+            change = _compare(page, before, raw, market, version)
+        result.counts[change.effect] += 1
+        if change.effect is not Effect.SAME:
+            result.changes.append(change)
+    result.added += len(found)
+
+
+def _compare(page: StoredPage, before: Before, raw: RawListing, market: Market, version: str) -> Change:
+    listing = normalize(raw, source=page.source, market=market, now=before.observed_at)
+    if isinstance(listing, Rejected):
+        return _change(page, before, Effect.LOST, reason=f"it is rejected today: {listing.detail}")
+    consensus = settle(
+        listing.candidates,
+        availability=listing.availability,
+        anchor=before.anchor,
+        preference=before.preference,
+        market=market,
+    )
+    # It was seen when it was seen: reading it again makes it no fresher.
+    after = replace(observe(listing, consensus, extractor_version=version), observed_at=before.observed_at)
+    fields = {
+        name: (getattr(before, name), getattr(after, name))
+        for name in COMPARED
+        if getattr(before, name) != getattr(after, name)
+    }
+    if not fields:
+        return _change(page, before, Effect.SAME, observation=after)
+    return _change(page, before, Effect.CHANGED, fields=fields, reason=_why(after), observation=after)
+
+
+def _why(after: Observation) -> str:
+    """The sentence that explains today's choice best: a doubt if there is one, else the choice itself."""
+    return after.trace[-1] if after.trace else ""
+
+
+def _change(
+    page: StoredPage,
+    before: Before,
+    effect: Effect,
+    *,
+    fields: dict[str, tuple[Any, Any]] | None = None,
+    reason: str = "",
+    observation: Observation | None = None,
+) -> Change:
+    return Change(
+        page.source, before.source_sku, page.ref.url, effect, fields or {}, reason, before, observation
+    )
+
+
+def to_apply(changes: Sequence[Change]) -> list[Observation]:
+    """Observations worth storing: changed readings of pages that are still the last word on a listing.
+
+    A listing that later runs missed stays as it is: storing an old page again must not look like seeing it.
+    """
+    return [
+        change.observation
+        for change in changes
+        if change.effect is Effect.CHANGED
+        and change.observation is not None
+        and change.before.is_latest
+        and not change.before.is_missed
+    ]

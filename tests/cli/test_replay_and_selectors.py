@@ -1,0 +1,266 @@
+"""`pricecrawl replay` and `pricecrawl selectors` over a shop that was really crawled."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from sqlalchemy import Engine
+
+from pricecrawl.cli.main import run
+from pricecrawl.db import tables
+from pricecrawl.db.learning import LearningStore
+from pricecrawl.domain.candidate import PriceKind
+from tests.crawl.fixtures import db, home
+from tests.crawl.whole import FeedShop, crawl, everything, products, row
+
+__all__ = ["db", "home"]
+
+PRICES = {"kettle": "29,90", "toaster": "49,00", "whisk": "7,50"}
+LIES = {"kettle": "39.90", "toaster": "59.00", "whisk": "9.50"}
+
+
+def page(name: str) -> str:
+    offer = {"@type": "Offer", "price": LIES[name], "priceCurrency": "EUR", "availability": "InStock"}
+    data = {"@type": "Product", "name": name, "sku": f"S-{name}", "offers": offer}
+    return (
+        f'<html lang=de><head><script type="application/ld+json">{json.dumps(data)}</script></head>'
+        f"<body><main><h1>{name}</h1><div class=offer><p class=today-price>{PRICES[name]} €</p>"
+        "<button name=add>In den Warenkorb</button></div></main></body></html>"
+    )
+
+
+def command(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        run(list(arguments))
+    printed = capsys.readouterr()
+    return int(ended.value.code or 0), printed.out, printed.err
+
+
+@pytest.fixture
+def crawled(db: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    """Three product pages whose markup and visible prices disagree, crawled once; the shop is gone then."""
+
+    async def story() -> None:
+        async with FeedShop() as shop:
+            for name in PRICES:
+                shop.special[f"/{name}"] = lambda _, name=name: web.Response(
+                    text=page(name), content_type="text/html"
+                )
+            await crawl(row(shop, product_urls=list(PRICES)), "retailer")
+            write_row(tmp_path, shop.origin)
+
+    asyncio.run(story())
+    monkeypatch.setenv("PRICECRAWL_SOURCES", str(tmp_path / "rows"))
+    return db
+
+
+def write_row(folder: Path, origin: str, rules: str = "") -> None:
+    (folder / "rows").mkdir(exist_ok=True)
+    (folder / "rows" / "retailer.toml").write_text(
+        f'[[source]]\nslug = "kettles"\nretailer = "Kettles"\nbase_url = "{origin}/"\ncountry = "DE"\n'
+        f'currency = "EUR"\nproduct_urls = ["kettle", "toaster", "whisk"]\n{rules}',
+        encoding="utf-8",
+    )
+
+
+def with_rule(folder: Path, rule: str) -> None:
+    file = folder / "rows" / "retailer.toml"
+    file.write_text(
+        file.read_text(encoding="utf-8") + f"rules = {{ price = ['{rule}'] }}\n", encoding="utf-8"
+    )
+
+
+def test_a_replay_of_unchanged_extraction_changes_nothing(
+    crawled: Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = command(capsys, "replay", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert (found["pages"], found["observations"], found["same"], found["changes"]) == (3, 3, 3, [])
+
+
+def test_a_replay_shows_what_a_new_rule_would_change_and_writes_nothing(
+    crawled: Engine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with_rule(tmp_path, "meta[name=nothing]::attr(content)")
+    _, out, _ = command(capsys, "replay", "--source", "kettles", "--json")
+    found = json.loads(out)
+    assert found["changed"] == 3
+    change = next(item for item in found["changes"] if item["source_sku"] == "S-kettle")
+    assert change["fields"]["needs_review"] == {"before": True, "after": False}
+    assert change["trace"]
+    assert (found["applicable"], found["stored"]) == (3, 0)
+    assert len(everything(crawled, tables.observation)) == 3
+    assert len(everything(crawled, tables.run)) == 1
+    _, out, _ = command(capsys, "replay")
+    assert "3 different" in out
+    assert "--apply would store 3" in out
+
+
+def test_apply_appends_new_observations_of_the_same_evidence(
+    crawled: Engine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with_rule(tmp_path, "meta[name=nothing]::attr(content)")
+    _, out, _ = command(capsys, "replay", "--apply", "--json")
+    assert json.loads(out)["stored"] == 3
+    before, after = everything(crawled, tables.observation)[:3], everything(crawled, tables.observation)[3:]
+    assert {item.evidence_id for item in after} == {item.evidence_id for item in before}
+    assert {item.observed_at for item in after} <= {item.observed_at for item in before}
+    assert all(item.price is not None and not item.needs_review for item in after)
+    (_, again) = everything(crawled, tables.run)
+    assert (again.outcome, again.coverage, again.coverage_reason, again.job) == (
+        "finished", "partial", "scoped", "replay",
+    )  # fmt: skip
+    _, out, _ = command(capsys, "replay", "--apply", "--json")
+    assert json.loads(out)["stored"] == 0
+
+
+def test_a_listing_that_is_missed_is_not_seen_again_by_a_replay(
+    crawled: Engine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with crawled.begin() as conn:
+        conn.execute(tables.listing.update().values(consecutive_misses=2))
+    with_rule(tmp_path, "meta[name=nothing]::attr(content)")
+    _, out, _ = command(capsys, "replay", "--apply", "--json")
+    found = json.loads(out)
+    assert (found["changed"], found["applicable"], found["stored"]) == (3, 0, 0)
+
+
+def test_damaged_evidence_and_a_page_that_lost_its_listing_are_told(
+    crawled: Engine, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with crawled.begin() as conn:
+        conn.execute(
+            tables.listing.update().where(tables.listing.c.source_sku == "S-whisk").values(source_sku="x")
+        )
+    _, out, _ = command(capsys, "replay", "--json")
+    found = json.loads(out)
+    assert (found["same"], found["lost"], found["added"]) == (2, 1, 1)
+    for file in (home / "evidence").rglob("*.warc.gz"):
+        file.unlink()
+    code, out, _ = command(capsys, "replay")
+    assert code == 0
+    assert "3 unreadable" in out
+
+
+def test_feeds_are_replayed_with_the_currency_that_the_shop_stated(
+    db: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def story() -> None:
+        async with FeedShop(products(300)) as shop:
+            data = row(shop)
+            del data["currency"]
+            await crawl(data)
+            (tmp_path / "rows").mkdir()
+            text = '[[source]]\nslug = "kettles"\nretailer = "Kettles"\ncountry = "DE"\n'
+            text += f'base_url = "{shop.origin}/"\n'
+            (tmp_path / "rows" / "shopify.toml").write_text(text, encoding="utf-8")
+
+    asyncio.run(story())
+    monkeypatch.setenv("PRICECRAWL_SOURCES", str(tmp_path / "rows"))
+    _, out, _ = command(capsys, "replay", "--json")
+    found = json.loads(out)
+    assert (found["pages"], found["same"], found["changes"]) == (2, 300, [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [(("--since", "soon"), "is no day or time"), (("--source", "nowhere"), "no source 'nowhere'")],
+)
+def test_a_replay_of_nonsense_is_said(
+    crawled: Engine, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
+) -> None:
+    code, out, err = command(capsys, "replay", *arguments)
+    assert (code, out) == (2, "")
+    assert problem in err
+
+
+def test_a_replay_since_tomorrow_reads_nothing(crawled: Engine, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = command(capsys, "replay", "--since", "2999-01-01", "--json")
+    assert json.loads(out)["pages"] == 0
+
+
+# --- selectors --------------------------------------------------------------------------------------
+
+
+def test_induce_confirm_list_export_and_read(crawled: Engine, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = command(capsys, "selectors", "induce", "kettles", "--price", "29,90", "--json")
+    found = json.loads(out)
+    assert code == 0
+    best = found["proposals"][0]
+    assert (best["rule"], best["checked"], best["found_on"]) == (".today-price", 2, 2)
+    assert LearningStore(crawled).selectors("kettles") == {}
+    code, out, _ = command(
+        capsys, "selectors", "induce", "kettles", "-p", "29.90", "--confirm", "1", "--by", "ann"
+    )
+    assert "learned for kettles: .today-price" in out
+    (entry,) = LearningStore(crawled).selectors("kettles")[PriceKind.STANDARD]
+    assert (entry.selector, entry.created_by) == (".today-price", "ann")
+    _, out, _ = command(capsys, "selectors", "list", "--json")
+    assert [(item["source"], item["selector"], item["score"]) for item in json.loads(out)] == [
+        ("kettles", ".today-price", 1)
+    ]
+    _, out, _ = command(capsys, "selectors", "list")
+    assert ".today-price" in out
+    _, out, _ = command(capsys, "selectors", "export", "kettles")
+    assert out.splitlines()[1:] == ["[source.rules]", 'price = [".today-price"]']
+    _, out, _ = command(capsys, "replay", "--json")
+    assert json.loads(out)["observations"] == 3
+
+
+def test_what_export_prints_is_a_row(
+    crawled: Engine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import tomllib
+
+    with_rule(tmp_path, 'meta[itemprop="price"]::attr(content)')
+    _, out, _ = command(capsys, "selectors", "export", "kettles")
+    told = tomllib.loads("[[source]]\n" + out)
+    assert told["source"][0]["rules"] == {"price": ['meta[itemprop="price"]::attr(content)']}
+
+
+def test_induce_for_a_price_that_no_page_shows(crawled: Engine, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = command(capsys, "selectors", "induce", "kettles", "--price", "123,45", "--sku", "S-kettle")
+    assert code == 4
+    assert "stands nowhere" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--price", "much"), "is no price"),
+        (("--price", "29,90", "--kind", "cheap"), "is none of"),
+        (("--price", "29,90", "--sku", "none"), "No page of the listing none"),
+        (("--price", "29,90", "--confirm", "99"), "proposals, not 99"),
+    ],
+)
+def test_induce_says_what_is_wrong(
+    crawled: Engine, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
+) -> None:
+    code, _, err = command(capsys, "selectors", "induce", "kettles", *arguments)
+    assert code == 2
+    assert problem in err
+    assert LearningStore(crawled).selectors("kettles") == {}
+
+
+def test_sel1_a_rule_is_tried_on_a_page_with_the_parser_that_crawls_use(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved = tmp_path / "page.html"
+    saved.write_text(page("kettle").replace("<h1>", "<i class=bare data-price=7></i><h1>"), encoding="utf-8")
+    code, out, _ = command(capsys, "selectors", "test", ".today-price", str(saved), "--json")
+    found = json.loads(out)
+    assert (code, found["matches"]) == (0, [{"value": "29,90 €", "status": None, "price": "29.90"}])
+    code, out, _ = command(capsys, "selectors", "test", "p::contains(29)->in_stock", str(saved))
+    assert "in_stock" in out
+    code, out, _ = command(capsys, "selectors", "test", ".bare", str(saved))
+    assert code == 4
+    assert 'data-price="7"' in out
+    code, _, err = command(capsys, "selectors", "test", "..x", str(saved))
+    assert code == 2
+    assert "at character 2" in err
+    assert "\n     ^" in err
