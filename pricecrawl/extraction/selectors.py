@@ -290,6 +290,17 @@ def _compile_css(syntax: Syntax) -> tuple[tuple[FastSelector, ...] | None, etree
     return (complete if len(complete) == len(fast) else None), compiled
 
 
+_WORDS = {
+    "ident": "a name",
+    "selector": "a selector",
+    "string or ident": "a value",
+    "ident or '*'": "a name",
+    "an argument": "an argument",
+    "Operator expected": "] or an operator such as =",
+}
+"""What cssselect expects, in words."""
+
+
 def _css_problem(message: str) -> tuple[str, int]:
     """The complaint of cssselect in our words, and the position that it names at its end."""
     place = re.search(r"(?:<(\w+) (.*) at (\d+)>|<EOF at (\d+)>|at (\d+))\Z", message)
@@ -297,6 +308,7 @@ def _css_problem(message: str) -> tuple[str, int]:
         return message, 0
     position = int(place.group(3) or place.group(4) or place.group(5))
     expected = message.partition(", got ")[0].replace("Expected ", "")
+    expected = _WORDS.get(expected, expected)
     if place.group(4):
         return f"the selector ends where {expected} is expected", position
     return f"{expected} is expected, not {place.group(2)}" if place.group(2) else message, position

@@ -100,8 +100,8 @@ def test_an_assertion_gives_a_status_or_nothing(
     [
         ("", 0, "empty"),
         ("   ", 3, "empty"),
-        ("..cls", 1, "ident"),
-        ("  .a..b", 5, "ident"),
+        ("..cls", 1, "a name is expected"),
+        ("  .a..b", 5, "a name is expected"),
         ("a >", 2, "nothing follows"),
         ("a ~ ", 2, "nothing follows"),
         ("a,", 1, "comma"),
