@@ -1,4 +1,4 @@
-"""`pricecrawl sources`: the rows, their mistakes, a new one, and the kill switch of each."""
+"""`pricecrawl sources`: the rows, their mistakes, a new one, the kill switch and permissions of each."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pricecrawl.cli.output import err, out, print_json
+from pricecrawl.cli.permits import identity, permission_lines, permissions_of, permit
 from pricecrawl.config import Config
 from pricecrawl.domain.errors import ProblemsFound, UsageProblem
 
@@ -30,6 +31,8 @@ def register(app: typer.Typer) -> None:
     group.command()(add)
     group.command()(enable)
     group.command()(disable)
+    group.command()(permit)
+    group.command()(identity)
     app.add_typer(group, name="sources")
 
 
@@ -75,6 +78,8 @@ def show(slug: Slug, as_json: AsJson = False) -> None:
         "file": str(entry.file),
         "line": entry.line,
         "row": entry.source.model_dump(mode="json", exclude={"slug"}),
+        "identity_mode": "declared" if state is None else state.identity_mode,
+        "permissions": _permissions(config, slug),
     }
     if as_json:
         print_json(data)
@@ -86,6 +91,9 @@ def show(slug: Slug, as_json: AsJson = False) -> None:
             out.print(f"  {key:<{width}}  {_short(value)}", markup=False, soft_wrap=True)
     switch = "enabled" if data["enabled"] else f"switched off: {data['disabled_reason'] or 'held'}"
     out.print(f"  {switch}; due every {data['every']}", markup=False, soft_wrap=True)
+    out.print(f"  goes out as {data['identity_mode']}", markup=False, soft_wrap=True)
+    for line in permission_lines(data["permissions"]) or ["no permission record: only our declared identity"]:
+        out.print(f"  {line}", markup=False, soft_wrap=True)
 
 
 def check(
@@ -247,6 +255,19 @@ def _states(config: Config, catalog: Catalog) -> dict[str, SourceState]:
         store = CrawlStore(engine)
         store.sync_sources([(entry.source.slug, entry.platform) for entry in catalog])
         return {slug: store.source_state(slug) for slug in catalog.entries}
+    finally:
+        engine.dispose()
+
+
+def _permissions(config: Config, slug: str) -> list[dict[str, Any]]:
+    from datetime import UTC, datetime
+
+    from pricecrawl.db.engine import open_engine
+    from pricecrawl.db.permissions import PermissionStore
+
+    engine = open_engine(config.database_url)
+    try:
+        return permissions_of(PermissionStore(engine), slug, datetime.now(UTC))
     finally:
         engine.dispose()
 
