@@ -8,7 +8,6 @@ money reader.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -23,147 +22,162 @@ MAX_SCANNED = 1_500_000  # characters of readable text
 # Unicode category Sc, with the full-width forms, and the ideographs for yen, yuan and won.
 _SIGNS = frozenset("$£¤¥֏؋৲৳૱௹฿៛﷼﹩＄￡￥￦") | {chr(code) for code in range(0x20A0, 0x20C2)}
 _AFTER_SIGNS = _SIGNS | frozenset("円元圓원엔")
-# Letters that shops put beside prices, without their dots. ISO codes are asked of CLDR.
+# Letters that shops put beside prices. ISO codes are asked of CLDR.
 _WORDS = frozenset(
-    (
-        *(
-            "kr",
-            "Kr",
-            "KR",
-            "Kč",
-            "KČ",
-            "Kc",
-            "zł",
-            "ZŁ",
-            "Zł",
-            "zl",
-            "Ft",
-            "FT",
-            "lei",
-            "Lei",
-            "LEI",
-            "лв",
-            "грн",
-        ),
-        *(
-            "ГРН",
-            "руб",
-            "РУБ",
-            "Руб",
-            "рублей",
-            "р",
-            "Р",
-            "тг",
-            "тенге",
-            "сум",
-            "сўм",
-            "сом",
-            "дин",
-            "din",
-            "KM",
-        ),
-        *(
-            "КМ",
-            "ден",
-            "TL",
-            "Tl",
-            "ريال",
-            "رس",
-            "SR",
-            "درهم",
-            "دإ",
-            "Dhs",
-            "Dh",
-            "DH",
-            "جم",
-            "جنيه",
-            "LE",
-            "دك",
-        ),
-        *(
-            "دينار",
-            "دب",
-            "KD",
-            "BD",
-            "JD",
-            "دا",
-            "دأ",
-            "رع",
-            "رق",
-            "ري",
-            "QR",
-            "دت",
-            "دج",
-            "دم",
-            "تومان",
-            "تومن",
-        ),
-        *(
-            "ریال",
-            'ש"ח',
-            "ש״ח",
-            "שח",
-            "Rs",
-            "Re",
-            "Rp",
-            "RM",
-            "บาท",
-            "đ",
-            "Đ",
-            "vnđ",
-            "Fr",
-            "SFr",
-            "fr",
-            "Euro",
-        ),
-        *(
-            "euro",
-            "EURO",
-            "Euros",
-            "euros",
-            "eur",
-            "Eur",
-            "S/",
-            "Bs",
-            "Gs",
-            "KSh",
-            "Ksh",
-            "USh",
-            "TSh",
-            "CFA",
-        ),
-        *(
-            "FCFA",
-            "DA",
-            "DT",
-            "so'm",
-            "so‘m",
-            "ман",
-            "ლ",
-            "ლარი",
-            "eura",
-            "ευρώ",
-            "евро",
-            "Lek",
-            "lekë",
-            "Tk",
-            "kn",
-        ),
-        *("драм", "usd", "gbp", "pln", "czk", "sek", "nok", "dkk", "chf", "sar", "aed", "egp", "inr", "Usd"),
-    )
+    [
+        "kr",
+        "Kr",
+        "KR",
+        "Kč",
+        "KČ",
+        "Kc",
+        "zł",
+        "ZŁ",
+        "Zł",
+        "zl",
+        "Ft",
+        "FT",
+        "lei",
+        "Lei",
+        "LEI",
+        "лв",
+        "грн",
+        "ГРН",
+        "руб",
+        "РУБ",
+        "Руб",
+        "рублей",
+        "р",
+        "Р",
+        "тг",
+        "тенге",
+        "сум",
+        "сўм",
+        "сом",
+        "дин",
+        "din",
+        "KM",
+        "КМ",
+        "ден",
+        "TL",
+        "Tl",
+        "ريال",
+        "ر.س",
+        "SR",
+        "درهم",
+        "د.إ",
+        "Dhs",
+        "Dh",
+        "DH",
+        "ج.م",
+        "جنيه",
+        "LE",
+        "L.E",
+        "د.ك",
+        "دينار",
+        "د.ب",
+        "KD",
+        "BD",
+        "JD",
+        "د.ا",
+        "د.أ",
+        "ر.ع",
+        "ر.ق",
+        "ر.ي",
+        "QR",
+        "د.ت",
+        "د.ج",
+        "د.م",
+        "تومان",
+        "تومن",
+        "ریال",
+        'ש"ח',
+        "ש״ח",
+        "שח",
+        "Rs",
+        "Re",
+        "Rp",
+        "RM",
+        "บาท",
+        "đ",
+        "Đ",
+        "vnđ",
+        "Fr",
+        "SFr",
+        "fr",
+        "Euro",
+        "euro",
+        "EURO",
+        "Euros",
+        "euros",
+        "eur",
+        "Eur",
+        "S/",
+        "Bs",
+        "Gs",
+        "KSh",
+        "Ksh",
+        "USh",
+        "TSh",
+        "CFA",
+        "FCFA",
+        "DA",
+        "DT",
+        "so'm",
+        "so‘m",
+        "ман",
+        "ლ",
+        "ლარი",
+        "eura",
+        "ευρώ",
+        "евро",
+        "Lek",
+        "lekë",
+        "Tk",
+        "kn",
+        "драм",
+        "usd",
+        "gbp",
+        "pln",
+        "czk",
+        "sek",
+        "nok",
+        "dkk",
+        "chf",
+        "sar",
+        "aed",
+        "egp",
+        "inr",
+        "Usd",
+    ]
 )
+# Words that mean something else as often: they count where nothing else on the page is money.
+_DOUBTFUL = frozenset(
+    "Fr fr DT DA SR LE KD BD JD QR KM КМ Р р Re Bs Gs kn ман сом FT din Lek L.E".split()  # noqa: SIM905 as above
+)
+_LEADING = frozenset("$£¥₹₦₱₩₪฿₫￥＄￡")
 _CODE_WORDS = frozenset(("ALL", "TRY", "TOP", "CUP", "GEL", "PEN", "MAD", "BOB", "MOP", "SOS", "BAM", "AMD"))
+_CODE_AFTER = re.compile("[ \u00a0\u202f" + JOINT + "]{0,3}([A-Z]{3})(?![A-Za-z])")
 
 _BLANKS = " \t\n\r\u00a0\u202f\u2009\u2007\u200e\u200f" + JOINT
 _GROUP = "[ .,'’`٬\u00a0\u202f\u2009]"
-_NUMBER = re.compile(
-    rf"\d{{1,3}}(?:{_GROUP}\d{{2,3}}(?!\d))+(?:{JOINT}?[.,٫]{JOINT}?\d{{1,4}}(?!\d)|"
-    rf"{JOINT}\s*\d{{2}}(?![\d.,]))?"
-    rf"|\d+(?:{JOINT}?[.,٫]{JOINT}?(?:\d{{1,4}}(?!\d)|[-–—]{{1,2}})|{JOINT}\s*\d{{2}}(?![\d.,]))?"
+_NUMBER = (
+    rf"(?:\d{{1,3}}(?:{_GROUP}\d{{2,3}}(?!\d))+(?:{JOINT}?[.,٫]{JOINT}?\d{{1,4}}(?!\d)|{JOINT}\s*\d{{2}}(?![\d.,]))?"
+    rf"|\d+(?:{JOINT}?[.,٫]{JOINT}?(?:\d{{1,4}}(?!\d)|[-–—]{{1,2}})|{JOINT}\s*\d{{2}}(?![\d.,]))?)"
 )
-_REACH = 14  # characters of blanks and sign on either side of a number
-_BEFORE = re.compile(r"(?:^|(?<=[^\w.]))([^\W\d_]+(?:[.'\"’‘״/][^\W\d_]*)*)$")
-_AFTER = re.compile(r"[^\W\d_]+(?:[.'\"’‘״/][^\W\d_]+)*(?![^\W_])")
+_NUMBER_AFTER = re.compile(rf"\.?[{_BLANKS}:]{{0,8}}({_NUMBER})")
+_NUMBER_BEFORE = re.compile(rf"(?<![\w.,])({_NUMBER})[{_BLANKS}]{{0,8}}\Z")
+_REACH = 30  # characters before a sign in which its number may stand
+_SIGN = re.compile(f"[{''.join(sorted(_AFTER_SIGNS))}]")
+_STRIPPED = " \t\n\r\u00a0\u202f\u2009\u2007\u200e\u200f:" + JOINT
+_DIGITS = re.compile(r"\d+")
+_LAST_WORD = re.compile(r"(?:^|[^\w.])([^\W\d_]+(?:[.'\"‘״][^\W\d_]+)*)\.?$|(?:^|\W)(S/)$")
+_AFTER_DIGIT = re.compile(
+    rf"\d[{_BLANKS}]{{0,6}}([A-Z]{{3}}|"
+    + "|".join(re.escape(word) for word in sorted(_WORDS, key=len, reverse=True))
+    + r")(?![^\W\d_])"
+)
+_PREFIX = re.compile(r"(?<![A-Za-z])[A-Z]{1,3}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,87 +193,86 @@ class Occurrence:
     signed: bool = True
 
 
-def occurrences(textmap: TextMap) -> Iterator[Occurrence]:
-    """Amounts in the order of the page, at most MAX_OCCURRENCES."""
+def occurrences(textmap: TextMap) -> list[Occurrence]:
+    """Amounts in the order of the page, at most MAX_OCCURRENCES.
+
+    Signs that are words as well (weekdays, units) count only where no plain sign stands on the page.
+    """
     text = textmap.text[:MAX_SCANNED]
-    count = 0
+    found: list[Occurrence] = []
+    doubtful: list[bool] = []
     taken = 0
-    for match in _NUMBER.finditer(text):
-        start, end = match.span()
-        if end - start > 24:
+    for start, end in sorted(_signs_in(text)):
+        if start < taken:
             continue
-        begin = _sign_before(text, start)
-        if begin < taken:
-            begin = start  # that sign belongs to the number before
-        if begin == start and start and text[start - 1].isalnum():
-            continue  # digits within a word: "MzI5$"
-        finish = _sign_after(text, end, words_only=begin < start)
-        if begin == start and finish == end:
+        span = _span(text, start, end, taken)
+        if span is None:
             continue
-        found = _cut(textmap, begin, text[begin:finish])
-        if found is None:
+        occurrence = _cut(textmap, span[0], text[span[0] : span[1]])
+        taken = span[1]
+        if occurrence is None:
             continue
-        yield found
-        taken = finish
-        count += 1
-        if count >= MAX_OCCURRENCES:
-            return
+        found.append(occurrence)
+        doubtful.append(text[start:end] in _DOUBTFUL)
+        if len(found) >= MAX_OCCURRENCES:
+            break
+    if all(doubtful):
+        return found
+    return [item for item, weak in zip(found, doubtful, strict=True) if not weak]
 
 
-def _sign_before(text: str, start: int) -> int:
-    """Where the currency before a number begins; `start` if there is none."""
-    reach = text[max(0, start - _REACH) : start]
-    bare = reach.rstrip(_BLANKS + ":")
-    if not bare:
-        return start
-    last = bare[-1]
-    offset = start - len(reach)
-    if last in _SIGNS:
-        head = bare[:-1]
-        letters = re.search(r"(?<![A-Za-z])[A-Z]{1,3}$", head)
-        return offset + (letters.start() if letters else len(head))
-    if not (last.isalpha() or last in "./'\"״"):
-        return start
-    match = _BEFORE.search(bare)
-    if match is None or not _is_currency(match[1]):
-        return start
-    return offset + match.start(1)
+def _signs_in(text: str) -> set[tuple[int, int]]:
+    """(start, end) of every currency sign that touches a number.
+
+    Each search begins with a set of characters, which the regex engine looks for fast; one alternation of
+    all signs would be tried at every character of the page.
+    """
+    found = {match.span() for match in _SIGN.finditer(text)}
+    for match in _AFTER_DIGIT.finditer(text):
+        if _is_currency(match[1]):
+            found.add(match.span(1))
+    for match in _DIGITS.finditer(text):
+        start = match.start()
+        reach = text[max(0, start - 12) : start]
+        bare = reach.rstrip(_STRIPPED)
+        if not bare or not (bare[-1].isalpha() or bare[-1] == "."):
+            continue
+        word = _LAST_WORD.search(bare)
+        if word is not None and _is_currency(word[word.lastindex or 1]):
+            begin = start - len(reach) + word.start(word.lastindex or 1)
+            found.add((begin, begin + len(word[word.lastindex or 1])))
+    return found
 
 
-def _sign_after(text: str, end: int, *, words_only: bool) -> int:
-    """Where the currency after a number ends; `end` if there is none."""
-    reach = text[end : end + _REACH]
-    bare = reach.lstrip(_BLANKS)
-    if not bare:
-        return end
-    offset = end + len(reach) - len(bare)
-    first = bare[0]
-    if first in _AFTER_SIGNS:
-        if words_only:
-            return end
-        following = bare[1:2]
-        # "12 $15": the sign belongs to the number that it touches.
-        return end if following.isdigit() and offset > end else offset + 1
-    if not first.isalpha():
-        return end
-    match = _AFTER.match(bare)
-    if match is None:
-        return end
-    if _is_currency(match[0]):
-        return offset + match.end()
-    # "12 US$", "12 AU$"
-    if match.end() < len(bare) and bare[match.end()] in _SIGNS and len(match[0]) <= 3 and not words_only:
-        return offset + match.end() + 1
-    return end
+def _span(text: str, start: int, end: int, floor: int) -> tuple[int, int] | None:
+    """Where the amount of a sign begins and ends: the number that it leads, else the one that it follows."""
+    after = _NUMBER_AFTER.match(text, end)
+    before = _NUMBER_BEFORE.search(text, max(floor, start - _REACH), start)
+    if after is not None and before is not None:
+        # "12 $15" and "12 € 15": the sign belongs to the number that it touches, else to the one before
+        # where its language writes it last.
+        touches = after.start(1) == end
+        if before.end(1) == start and not touches:
+            after = None
+        elif touches or text[start] in _LEADING:
+            before = None
+        else:
+            after = None
+    if after is not None:
+        letters = _PREFIX.search(text, max(floor, start - 3), start)
+        begin = letters.start() if letters and text[start] in _SIGNS else start
+        stop = after.end(1)
+        tail = _CODE_AFTER.match(text, stop)
+        return begin, tail.end() if tail and _is_currency(tail[1]) else stop
+    return (before.start(1), end) if before is not None else None
 
 
 @lru_cache(maxsize=4096)
 def _is_currency(word: str) -> bool:
-    bare = word.replace(".", "")
-    if bare in _WORDS:
+    if word in _WORDS:
         return True
-    plain = len(bare) == 3 and bare.isascii() and bare.isupper()
-    return plain and bare in currency_codes() and bare not in _CODE_WORDS
+    plain = len(word) == 3 and word.isascii() and word.isupper()
+    return plain and word in currency_codes() and word not in _CODE_WORDS
 
 
 def _cut(textmap: TextMap, start: int, whole: str) -> Occurrence | None:

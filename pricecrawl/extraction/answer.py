@@ -59,7 +59,8 @@ def answer_page(facts: Facts) -> dict[str, Any]:
 
         return answer_feed(facts)
     body = facts.body
-    if facts.kind == "json_ld":
+    is_data = facts.kind == "json_ld" or _is_json_ld(body)
+    if is_data:
         # A JSON-LD body alone: its page is nothing but the script.
         body = (
             b'<html><head><script type="application/ld+json">'
@@ -67,11 +68,7 @@ def answer_page(facts: Facts) -> dict[str, Any]:
             + b"</script></head></html>"
         )
     response = ResponseFacts(facts.status, facts.headers, body, facts.url, facts.final_url)
-    found = (
-        classify(response)
-        if facts.kind != "json_ld"
-        else Classification(PageKind.PAGE, False, None, "json-ld")
-    )
+    found = classify(response) if not is_data else Classification(PageKind.PAGE, False, None, "json-ld")
     if found.page in (PageKind.GONE, PageKind.UNAVAILABLE):
         return _nothing(found)
     document = Document.from_bytes(
@@ -94,12 +91,18 @@ def answer_page(facts: Facts) -> dict[str, Any]:
         market=reading.market,
         given=facts.market,
         reading=reading,
-        bare=facts.kind == "json_ld",
+        bare=is_data,
     )
     answer["page"] = "product"
     answer["rule"] = found.rule
     answer["trace"] = [f"The response is the page ({found.rule}).", *answer["trace"]]
     return answer
+
+
+def _is_json_ld(body: bytes) -> bool:
+    """A body that is a JSON-LD document itself, as some shops answer to those who ask for it."""
+    head = body[:400].lstrip(b"\xef\xbb\xbf \t\r\n")
+    return head[:1] in (b"{", b"[") and (b'"@context"' in head or b'"@type"' in head)
 
 
 def _is_success(status: int | None) -> bool:
@@ -113,7 +116,7 @@ def _is_feed(facts: Facts) -> bool:
     if "json" in kind.lower() and "ld+json" not in kind.lower() and facts.kind != "json_ld":
         return True
     head = facts.body[:200].lstrip(b"\xef\xbb\xbf \t\r\n")
-    return facts.kind == "" and head[:1] in (b"{", b"[")
+    return facts.kind == "" and head[:1] in (b"{", b"[") and not _is_json_ld(facts.body)
 
 
 def moment(text: str) -> datetime | None:

@@ -9,9 +9,10 @@ from functools import lru_cache
 from lxml import etree
 
 from pricecrawl.extraction.document import Document
-from pricecrawl.extraction.textmap import words_of
 
 MAX_CONTROLS = 400
+
+_string = etree.XPath("string()", smart_strings=False)
 
 _BUY = (
     r"add(?:ed)?[ -]?(?:item |this |\d+ )?(?:to|in(?:to)?)[ -]?(?:my |your |the |shopping )?(?:cart|bag|"
@@ -132,28 +133,43 @@ def meaning(text: str) -> str:
     return ""
 
 
+def _words(element: etree._Element) -> str:
+    """Words on a control; longer texts are no labels."""
+    text = (element.text or "") if len(element) == 0 else str(_string(element))
+    return text[:400]
+
+
+@lru_cache(maxsize=16_384)
+def _may_buy(names: str) -> bool:
+    """Whether a link's names leave it possible that it buys."""
+    return _MAYBE.search(names) is not None
+
+
 def controls(document: Document) -> list[Control]:
-    """Buttons, submit inputs and links dressed as buttons, in the order of the page."""
+    """Buttons, submit inputs and links dressed as buttons."""
     found: list[Control] = []
-    for element in document.tree.iter("button", "input", "a"):
+    for element in (*document.tagged("button"), *document.tagged("input"), *document.tagged("a")):
         tag = element.tag
-        names = f"{element.get('class') or ''} {element.get('id') or ''} {element.get('name') or ''}"
-        if tag == "input":
+        classes = element.get("class") or ""
+        if tag == "a":
+            identity = element.get("id")
+            named = _may_buy(classes) or (identity is not None and _may_buy(identity))
+            if not named and element.get("role") != "button":
+                continue
+            text = _words(element)
+        elif tag == "input":
             if (element.get("type") or "").lower() not in ("submit", "button", "image"):
                 continue
             text = element.get("value") or element.get("alt") or element.get("title") or ""
-        elif tag == "a":
-            if not _MAYBE.search(names) and element.get("role") != "button":
-                continue
-            text = words_of(element, 100)
         else:
-            text = words_of(element, 100)
+            text = _words(element)
         text = " ".join(text.split())
         if not text:
             text = " ".join((element.get("aria-label") or element.get("title") or "").split())
         says = meaning(text)
-        if not says and _BUYING_NAMES.search(names) and len(text) < 70:
-            says = "named"
+        if not says and len(text) < 70:
+            names = f"{classes} {element.get('id') or ''} {element.get('name') or ''}"
+            says = "named" if _BUYING_NAMES.search(names) else ""
         if not says:
             continue
         found.append(Control(element, text, says, _enabled(element)))

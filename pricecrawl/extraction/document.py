@@ -16,6 +16,7 @@ MAX_BYTES = 12 * 1024 * 1024
 # libxml2 drops every element below this depth without a word, so a deeper page cannot be read.
 MAX_DEPTH = 2048
 
+_ASKED = ("a", "base", "button", "h1", "input", "link", "main", "meta", "script", "style", "title")
 _BLANK_PAGE = b"<html><body></body></html>"
 
 
@@ -96,6 +97,18 @@ class Document:
         )
 
     @cached_property
+    def _tagged(self) -> dict[str, list[etree._Element]]:
+        """Elements that readers ask for by tag, collected in one walk."""
+        found: dict[str, list[etree._Element]] = {tag: [] for tag in _ASKED}
+        for element in self.tree.iter(*_ASKED):
+            found[element.tag].append(element)
+        return found
+
+    def tagged(self, tag: str) -> list[etree._Element]:
+        """Every element of a tag in document order; `tag` is one of those that readers ask for."""
+        return self._tagged[tag]
+
+    @cached_property
     def textmap(self) -> TextMap:
         """The readable text with the way back to its elements."""
         return TextMap(self.tree)
@@ -119,7 +132,7 @@ class Document:
     def metas(self) -> dict[str, str]:
         """First non-empty content of each meta, by lower-case property, name or http-equiv."""
         found: dict[str, str] = {}
-        for meta in self.tree.iter("meta"):
+        for meta in self._tagged["meta"]:
             content = (meta.get("content") or meta.get("value") or "").strip()
             if not content:
                 continue
@@ -132,7 +145,7 @@ class Document:
     @cached_property
     def base(self) -> str:
         """What relative links on the page are relative to."""
-        for element in self.tree.iter("base"):
+        for element in self._tagged["base"]:
             href = element.get("href")
             if href:
                 return self.absolute_to(self.final_url, href)
@@ -142,7 +155,7 @@ class Document:
     @cached_property
     def title(self) -> str:
         """Text of the title element on one line."""
-        for element in self.tree.iter("title"):
+        for element in self._tagged["title"]:
             parent = element.getparent()
             if parent is not None and parent.tag != "svg":
                 return words_of(element)
@@ -151,7 +164,7 @@ class Document:
     @cached_property
     def canonical(self) -> str:
         """Absolute address of the canonical link or og:url; empty if the page names none."""
-        for link in self.tree.iter("link"):
+        for link in self._tagged["link"]:
             if "canonical" in (link.get("rel") or "").lower().split() and link.get("href"):
                 return self.absolute(link.get("href") or "")
         named = self.metas.get("og:url", "")

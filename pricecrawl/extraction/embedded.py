@@ -12,28 +12,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lxml import etree
-
 from pricecrawl.domain.availability import Availability, StockReading
 from pricecrawl.domain.candidate import Method, PriceKind, PriceUnit, RawPrice
 from pricecrawl.domain.market import TaxBasis
 from pricecrawl.extraction.document import Document
-from pricecrawl.extraction.lenient_json import parse_at
 from pricecrawl.extraction.offers import OfferContext, raw_price
 from pricecrawl.extraction.products import Structured
+from pricecrawl.extraction.states import states
 from pricecrawl.extraction.stock_words import schema_availability
 from pricecrawl.extraction.subject import Subject
 from pricecrawl.extraction.things import Node, as_list, short, text_of
 
-BUDGET = 900_000
-"""Characters of scripts that are parsed for one page."""
-
 MAX_OBJECTS = 6_000
-
-_ASSIGNED = re.compile(r"(?:=|:|\(|,|return)\s*(?=[{\[])|^\s*(?=[{\[])")
-_PRICE_KEY = re.compile(r"\\?[\"']?\w{0,20}[pP]rice\w{0,20}\\?[\"']?\s*:")
-_STRING_JSON = re.compile(r"JSON\.parse\(\s*([\"'])")
-_attributes = etree.XPath("descendant::*/@*[starts-with(normalize-space(.), '{') and contains(., 'rice')]")
 
 _CURRENT = (
     *(
@@ -178,8 +168,10 @@ class _Holder:
 def read_embedded(document: Document, subject: Subject) -> Structured | None:
     """The page's own product in its embedded state; None where no object is clearly it."""
     holders: list[_Holder] = []
-    for source, value in _states(document):
+    for source, value in states(document):
         for node, path in _objects(value):
+            if not any("rice" in key or key in ("variants", "offers") for key in node):
+                continue
             holder = _Holder(node, path, source, order=len(holders))
             if _prices_of(holder) or any(short(key) in ("variants", "offers") for key in node):
                 holder.fit = _fit(holder, subject)
@@ -190,144 +182,6 @@ def read_embedded(document: Document, subject: Subject) -> Structured | None:
     best = max(fitting, key=lambda holder: (holder.fit, -holder.order))
     equals = [holder for holder in fitting if holder.fit == best.fit]
     return _reading(best, equals, subject)
-
-
-def _states(document: Document) -> Iterator[tuple[str, Any]]:
-    """(where, value) of every piece of JSON that mentions a price, within the budget."""
-    left = BUDGET
-    for number, script in enumerate(document.tree.iter("script")):
-        kind = (script.get("type") or "").lower()
-        body = script.text
-        if not body or "rice" not in body or "ld+json" in kind or "template" in kind or left <= 0:
-            continue
-        if _PRICE_KEY.search(body) is None:
-            continue
-        where = f"script#{script.get('id')}" if script.get("id") else f"script[{number}]"
-        if "json" in kind:
-            body = body[:left]
-            left -= len(body)
-            start = min((place for place in (body.find("{"), body.find("[")) if place >= 0), default=-1)
-            if start >= 0:
-                value, _ = parse_at(body, start)
-                yield where, _devalued(value)
-            continue
-        for value, length in _assigned(body, left):
-            left -= length
-            yield where, value
-            if left <= 0:
-                break
-    if left > 0:
-        for attribute in _attributes(document.tree)[:40]:  # type: ignore[index]
-            text = str(attribute)
-            if len(text) > left:
-                break
-            left -= len(text)
-            if _PRICE_KEY.search(text):
-                name = getattr(attribute, "attrname", "data")
-                yield f"@{name}", parse_at(text, text.find("{"))[0]
-
-
-def _assigned(body: str, left: int) -> Iterator[tuple[Any, int]]:
-    """Objects that a script assigns or passes on, largest pieces first come first served."""
-    for match in _STRING_JSON.finditer(body):
-        quote = match[1]
-        end = _string_end(body, match.end(), quote)
-        if end > 0 and "rice" in body[match.end() : end] and end - match.end() <= left:
-            text = _unescape(body[match.end() : end])
-            start = min((place for place in (text.find("{"), text.find("[")) if place >= 0), default=-1)
-            if start >= 0:
-                yield parse_at(text, start)[0], len(text)
-    position = 0
-    spent = 0
-    for match in _ASSIGNED.finditer(body):
-        if match.end() < position or spent > left:
-            continue
-        ahead = _PRICE_KEY.search(body, match.end())
-        if ahead is None:
-            return
-        if body[match.end()] == "{" and not _looks_like_data(body, match.end()):
-            continue
-        value, end = parse_at(body[: match.end() + left], match.end())
-        spent += max(1, end - match.end())
-        if isinstance(value, dict | list) and "rice" in body[match.end() : end]:
-            position = end
-            yield value, end - match.end()
-        else:
-            position = max(position, match.end() + 1)
-
-
-_DATA = re.compile(r"\{\s*(?:\\?[\"'][^\"'\\]{0,80}\\?[\"']|[\w$]+)\s*:")
-
-
-def _looks_like_data(body: str, place: int) -> bool:
-    """An object literal and not a block of code."""
-    return _DATA.match(body, place) is not None
-
-
-def _string_end(body: str, start: int, quote: str) -> int:
-    place = start
-    while True:
-        place = body.find(quote, place)
-        if place < 0:
-            return -1
-        slashes = 0
-        while body[place - 1 - slashes] == "\\":
-            slashes += 1
-        if slashes % 2 == 0:
-            return place
-        place += 1
-
-
-def _unescape(text: str) -> str:
-    """A JavaScript string's content; JSON within it keeps its own escapes."""
-    if "\\" not in text:
-        return text
-    return (
-        re.sub(
-            r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)",
-            lambda m: (
-                chr(int(m[1][1:], 16)) if len(m[1]) > 1 else {"n": "\n", "t": "\t", "r": "\r"}.get(m[1], m[1])
-            ),
-            text,
-            flags=re.DOTALL,
-        )
-        .encode("utf-16", "surrogatepass")
-        .decode("utf-16", "replace")
-    )
-
-
-def _devalued(value: Any) -> Any:
-    """Nuxt 3 writes its state as one flat list whose objects hold places in the list."""
-    if not (
-        isinstance(value, list)
-        and len(value) > 3
-        and isinstance(value[0], dict | list)
-        and len(value) < 60_000
-    ):
-        return value
-    sample = [item for item in value[:200] if isinstance(item, dict)]
-    if not sample or not all(str(place).isdigit() for item in sample[:5] for place in item.values()):
-        return value
-    built: list[Any] = []
-    for item in value:
-        if not isinstance(item, dict):
-            continue
-        node: Node = {}
-        for key, place in item.items():
-            target = _at(value, place)
-            if isinstance(target, dict):
-                # One level is enough to see a price object inside a product.
-                target = {inner: _at(value, where) for inner, where in target.items()}
-            node[key] = target
-        built.append(node)
-    return built
-
-
-def _at(values: list[Any], place: Any) -> Any:
-    text = str(place)
-    if not text.isdigit() or int(text) >= len(values):
-        return None
-    return values[int(text)]
 
 
 def _objects(value: Any) -> Iterator[tuple[Node, tuple[str, ...]]]:

@@ -20,7 +20,7 @@ def json_ld_nodes(document: Document) -> list[Node]:
     nodes: list[Node] = []
     blocks = total = 0
     seen: set[str] = set()
-    for script in document.tree.iter("script"):
+    for script in document.tagged("script"):
         if "ld+json" not in (script.get("type") or "").lower():
             continue
         body = script.text or ""

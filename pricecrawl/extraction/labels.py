@@ -108,6 +108,12 @@ def before_role(text: str) -> Role | None:
     return roles.label_before(text)
 
 
+@lru_cache(maxsize=8192)
+def after_role(text: str) -> Role | None:
+    """Role by the words right after an amount; the money reader's words."""
+    return roles.label_after(text)[0]
+
+
 _BY_ROLE = {
     Role.SAVING: "an amount saved",
     Role.SHIPPING: "a shipping charge",
@@ -128,7 +134,7 @@ def no_price(before: str, after: str) -> str:
         return "a unit price"
     if before.rstrip().endswith("(") and _PER_PIECE.match(after):
         return "a unit price"
-    follows = roles.label_after(after)
+    follows = after_role(after)
     if follows in _BY_ROLE:
         return _BY_ROLE[follows]
     return _limit_or_change(before, after) or _by_label(before, after)

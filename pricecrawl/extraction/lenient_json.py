@@ -59,12 +59,15 @@ def parse(text: str) -> list[Any]:
     return values
 
 
-def parse_at(text: str, position: int) -> tuple[Any, int]:
-    """The JSON value that begins at `position` (a bracket) and the offset behind it."""
+def parse_at(text: str, position: int, limit: int = MAX_LENIENT) -> tuple[Any, int]:
+    """The JSON value that begins at `position` (a bracket) and the offset behind it.
+
+    `limit` is how many characters the tolerant reader looks at where the strict one fails.
+    """
     try:
         return _decoder.raw_decode(text, position)
     except (ValueError, RecursionError):
-        return _Reader(text, position).read()
+        return _Reader(text, position, limit).read()
 
 
 def _start(text: str, position: int) -> int:
@@ -88,8 +91,8 @@ _NOTHING = _Nothing()
 class _Reader:
     """One tolerant reading; `read` gives the value and where it ended."""
 
-    def __init__(self, text: str, position: int) -> None:
-        self.text = text[: position + MAX_LENIENT] if len(text) > position + MAX_LENIENT else text
+    def __init__(self, text: str, position: int, limit: int) -> None:
+        self.text = text[: position + limit] if len(text) > position + limit else text
         self.position = position
         self.root: Any = _NOTHING
         self.stack: list[dict[str, Any] | list[Any]] = []

@@ -129,6 +129,10 @@ def read_offer(node: Node, context: OfferContext) -> OfferReading:
     kind = PriceKind.MEMBER if _for_members(offer) else PriceKind.STANDARD
     for price in _plain_prices(offer, context, kind):
         found.prices.append(replace(price, tax_basis=tax))
+    for key in ("highprice", "maxprice"):
+        high = raw_price(offer.get(key), None, _at(context, key), kind)
+        if high is not None:
+            found.notes.append((high, "the upper end of a range"))
     for key in _LIST_KEYS:
         listed = raw_price(offer.get(key), None, _at(context, key), PriceKind.LIST)
         if listed is not None:

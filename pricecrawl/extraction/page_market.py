@@ -44,7 +44,7 @@ _SOUND = frozenset(
 )
 _TLDS = {"uk": "GB", "eu": None, "su": "RU"}
 _STATED = re.compile(
-    r"[cC]urrency(?:Code|_code|ISO|IsoCode|_iso_code|Iso)?\\?[\"']?\s*[:=,]\s*\\?[\"']([A-Z]{3})\\?[\"']"
+    r"urrency(?:Code|_code|ISO|IsoCode|_iso_code|Iso)?\\?[\"']?\s*[:=,]\s*\\?[\"']([A-Z]{3})\\?[\"']"
 )
 
 
@@ -54,7 +54,7 @@ def page_market(document: Document, market: Market, stated: Iterable[str]) -> Ma
     country = market.country or _country_of(locale) or _country_of_host(document.final_url or document.url)
     if country is None:
         country = _country_of(document.metas.get("og:locale", "").replace("-", "_"))
-    currency = market.currency or _currency_of(document, stated)
+    currency = market.currency or _currency_of(stated)
     return replace(market, country=country, locale=locale, currency=currency)
 
 
@@ -91,12 +91,17 @@ def _country_of_host(url: str) -> str | None:
     return _TLDS[last] if last in _TLDS else last.upper()
 
 
-def _currency_of(document: Document, stated: Iterable[str]) -> str | None:
+def _currency_of(stated: Iterable[str]) -> str | None:
     codes = currency_codes()
-    counted = Counter(code for code in stated if code in codes)
-    if counted:
-        best = counted.most_common(2)
-        # Two currencies stated equally often decide nothing: the amounts' own signs must.
-        return best[0][0] if len(best) == 1 or best[0][1] > best[1][1] else None
-    found = Counter(code for code in _STATED.findall(document.text[:2_000_000]) if code in codes)
-    return next(iter(found)) if len(found) == 1 else None
+    counted = Counter(code for code in stated if code in codes).most_common(2)
+    if not counted:
+        return None
+    # Two currencies stated equally often decide nothing: the amounts' own signs must.
+    return counted[0][0] if len(counted) == 1 or counted[0][1] > counted[1][1] else None
+
+
+def scripted_currency(document: Document) -> str | None:
+    """The only currency that the page's scripts name, if they name one and no other."""
+    codes = currency_codes()
+    found = {code for code in _STATED.findall(document.text[:1_500_000]) if code in codes}
+    return found.pop() if len(found) == 1 else None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from pricecrawl.domain.availability import Availability, StockReading
-from pricecrawl.domain.candidate import Method, RawPrice
+from pricecrawl.domain.candidate import Method, PriceKind, RawPrice
 from pricecrawl.extraction.address import address, same_path
 from pricecrawl.extraction.names import name_key
 from pricecrawl.extraction.offers import (
@@ -14,6 +14,7 @@ from pricecrawl.extraction.offers import (
     OfferReading,
     in_force,
     offers_in,
+    raw_price,
     read_offer,
 )
 from pricecrawl.extraction.subject import Subject
@@ -118,6 +119,7 @@ def read_structured(nodes: Sequence[Node], method: Method, subject: Subject) -> 
     _choose(reading, options, subject, single=len(variants) == 1)
     others = [item for item in products if item not in group and not _below(item, best)]
     _set_others_aside(reading, others, method, subject)
+    _set_rest_aside(reading, found, method)
     return reading
 
 
@@ -443,6 +445,25 @@ def _loose_offers(found: list[Found], method: Method, subject: Subject) -> Struc
         else:
             _put_aside(reading, offer, "no offer of a product")
     return reading if reading.prices or reading.set_aside or reading.stock else None
+
+
+def _set_rest_aside(reading: Structured, found: list[Found], method: Method) -> None:
+    """Amounts that stand elsewhere in the data: told, so that nothing in the markup goes unseen."""
+    told = {price.text for price in reading.prices} | {price.text for price, _ in reading.set_aside}
+    told |= {price.text for offer in reading.options for price in offer.prices}
+    for item in found:
+        if "price" not in item.node or len(reading.set_aside) > 200:
+            continue
+        where = "/".join(item.path[-3:]) or "price"
+        price = raw_price(
+            item.node.get("price"),
+            item.node.get("priceCurrency"),
+            OfferContext(method, where),
+            PriceKind.STANDARD,
+        )
+        if price is not None and price.text not in told:
+            told.add(price.text)
+            reading.set_aside.append((price, "no offer of the product"))
 
 
 def _set_others_aside(reading: Structured, others: list[Found], method: Method, subject: Subject) -> None:

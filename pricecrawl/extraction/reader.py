@@ -16,7 +16,8 @@ from pricecrawl.domain.candidate import (
     Tier,
 )
 from pricecrawl.domain.listing import RawListing
-from pricecrawl.domain.market import Market
+from pricecrawl.domain.market import Market, TaxBasis
+from pricecrawl.domain.money import amount_of
 from pricecrawl.extraction.amounts import occurrences
 from pricecrawl.extraction.buybox import Seen, Visible, look, raw_of
 from pricecrawl.extraction.controls import Control, controls
@@ -25,12 +26,12 @@ from pricecrawl.extraction.embedded import read_embedded
 from pricecrawl.extraction.jsonld import json_ld_nodes
 from pricecrawl.extraction.microdata import microdata_nodes, rdfa_nodes
 from pricecrawl.extraction.opengraph import read_opengraph
-from pricecrawl.extraction.page_market import page_market
+from pricecrawl.extraction.page_market import page_market, scripted_currency
 from pricecrawl.extraction.products import Structured, read_structured
 from pricecrawl.extraction.reconcile import Reconciled, amounts, reconcile
 from pricecrawl.extraction.rules import CATEGORY, Rules
 from pricecrawl.extraction.stock import configured_stock, control_stock, told_stock
-from pricecrawl.extraction.subject import Subject, subject_of
+from pricecrawl.extraction.subject import Subject, nowhere, subject_of
 from pricecrawl.extraction.surroundings import Surroundings
 from pricecrawl.extraction.textmap import words_of
 
@@ -47,6 +48,10 @@ _WORDS = {
     PriceKind.PRE_ORDER: "Pre-order",
     PriceKind.LIST: "Original",
 }
+
+
+FIRM_SCORE = 10.0
+"""Score of a visible price that stands at the button that buys, under the product's heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,12 @@ def read_page(
     Raises:
         RuleError: a configured rule is wrong.
     """
-    return _Reader(document, rules or Rules(), market or Market(), now, zone).read()
+    reader = _Reader(document, rules or Rules(), market or Market(), now, zone)
+    try:
+        return reader.read()
+    finally:
+        # The subject and its surroundings know each other; apart, the tree goes as soon as nobody holds it.
+        reader.subject.aside = nowhere
 
 
 class _Reader:
@@ -101,25 +111,40 @@ class _Reader:
         structured = self._structured()
         stated = [p.currency for reading in structured if reading.own for p in reading.prices if p.currency]
         stated += [p.currency for r in structured if r.own for o in r.options for p in o.prices if p.currency]
+        if not stated:
+            stated = [p.currency for reading in structured for p, _ in reading.set_aside if p.currency]
         self.market = page_market(self.document, self.given, stated)
-        found = list(occurrences(self.document.textmap))
+        found = occurrences(self.document.textmap)
         self.controls: list[Control] = controls(self.document)
         visible = look(self.document.textmap, found, self.surroundings, self.controls)
         shown, choices = self._shown(visible)
-        if self._needs_state(structured, shown):
+        self._find_currency([*shown, *choices], structured)
+        stock = self._stock(structured)
+        best = max((item.score for item in visible.chosen), default=0.0)
+        if self._needs_state(structured, shown, best, stock):
             embedded = read_embedded(self.document, self.subject)
             if embedded is not None:
                 structured.append(embedded)
+                stock += embedded.stock if embedded.own else []
+        self.trace.append(f"Stock: {decide(stock).reason}")
         together = reconcile(structured, shown, choices, market=self.market)
         self.trace += together.trace
         prices = [*together.prices, *self._by_rules(visible)]
-        stock = self._stock(structured)
         listing = self._listing(structured, prices, stock, together)
         is_product = bool(together.prices) or any(
             reading.own and (reading.stock or reading.likeness >= 0.5) for reading in structured
         )
         aside = [*together.set_aside, *self._aside(visible)]
         return PageReading(listing, tuple(self.trace), is_product, self.market, tuple(aside[:200]))
+
+    def _find_currency(self, shown: Sequence[RawPrice], structured: Sequence[Structured]) -> None:
+        """Where amounts are shown whose sign several currencies share, the page's scripts may name it."""
+        if self.market.currency is not None:
+            return
+        prices = [*shown, *(price for reading in structured if reading.own for price in reading.prices)]
+        readings = [amount_of(price, self.market) for price in prices]
+        if any(reading is not None and reading[1] is None for reading in readings):
+            self.market = replace(self.market, currency=scripted_currency(self.document))
 
     def _structured(self) -> list[Structured]:
         readings: list[Structured | None] = [
@@ -141,17 +166,33 @@ class _Reader:
         choices = [raw_of(item, generic=False) for item in visible.options if item.kind not in owned]
         return shown, choices
 
-    def _needs_state(self, structured: Sequence[Structured], shown: Sequence[RawPrice]) -> bool:
-        """The page's own state is read unless two sources already agree and none disagrees."""
-        values: list[set[Decimal]] = [
-            amounts(reading.prices, self.market) for reading in structured if reading.own and reading.prices
-        ]
+    def _needs_state(
+        self,
+        structured: Sequence[Structured],
+        shown: Sequence[RawPrice],
+        best: float,
+        stock: Sequence[StockReading],
+    ) -> bool:
+        """The page's own state is read unless two sources already agree and none disagrees.
+
+        A price tag right beside the button that buys needs no second source (`best` is its score).
+        """
+        values = [self._gross(reading.prices) for reading in structured if reading.own]
         if any(reading.options for reading in structured):
             return True
-        if shown:
-            values.append(amounts(shown, self.market))
         values = [value for value in values if value]
+        if shown:
+            if not values and best >= FIRM_SCORE:
+                return False
+            values.append(self._gross(shown))
+        if not values:
+            # Nothing is shown or marked up: where the shop says it is sold out, no state makes it a price.
+            return decide(stock).value is not Availability.OUT_OF_STOCK
         return len(values) < 2 or any(value != values[0] for value in values) or len(values[0]) != 1
+
+    def _gross(self, prices: Sequence[RawPrice]) -> set[Decimal]:
+        """Amounts that may be paid, without those that say they leave tax out."""
+        return amounts((p for p in prices if p.tax_basis is not TaxBasis.EXCLUSIVE), self.market)
 
     def _by_rules(self, visible: Visible) -> list[RawPrice]:
         """The cascade: per kind the learned, else the row's, else our default rules."""
@@ -227,10 +268,7 @@ class _Reader:
         owned = self.rules.tier("stock") is not Tier.GLOBAL
         found += control_stock(self.controls, self.surroundings)
         found += told_stock(self.document, self.surroundings, named=not owned)
-        known = [reading for reading in found if reading.value is not Availability.UNKNOWN]
-        decision = decide(known)
-        self.trace.append(f"Stock: {decision.reason}")
-        return known
+        return [reading for reading in found if reading.value is not Availability.UNKNOWN]
 
     def _listing(
         self,

@@ -21,7 +21,7 @@ from pricecrawl.extraction.rules import Rules
 from pricecrawl.extraction.stock_words import counted_state, sayings, state_of
 from pricecrawl.extraction.surroundings import Surroundings
 
-WINDOW = 220
+WINDOW = 160
 """Pieces of text after the product's heading in which statements about stock are looked for."""
 
 MAX_PIECE = 110
@@ -104,13 +104,16 @@ def told_stock(document: Document, surroundings: Surroundings, *, named: bool = 
     textmap = document.textmap
     heading = surroundings.subject.heading
     start = textmap.position(heading) if heading is not None else None
-    main = next(document.tree.iter("main"), None)
+    main = next(iter(document.tagged("main")), None)
     if start is None and main is not None:
         start = textmap.position(main)
     first = max(0, (start or 0) - 12)
     found: dict[tuple[Availability, float], StockReading] = {}
     for index in range(first, min(len(textmap.pieces), first + WINDOW + 12)):
-        piece = " ".join(str(textmap.pieces[index]).split())
+        written = textmap.pieces[index]
+        if len(written) > 4 * MAX_PIECE:
+            continue
+        piece = " ".join(written.split())
         if not 2 <= len(piece) <= MAX_PIECE:
             continue
         reading = _statement(piece, textmap.holder(index), surroundings, named=named)

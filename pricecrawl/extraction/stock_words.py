@@ -183,6 +183,9 @@ _NEGATIONS = frozenset(
 )
 
 
+_SOLID = re.compile("[\u0e00-\u0eff\u2e80-\u9fff\uac00-\ud7af]")
+
+
 def _unspaced(character: str) -> bool:
     return (
         "\u0e00" <= character <= "\u0eff"
@@ -226,14 +229,18 @@ class Said:
     text: str
 
 
-def sayings(text: str) -> list[Said]:
-    """Every statement about stock in one short text, in order."""
+@lru_cache(maxsize=16_384)
+def sayings(text: str) -> tuple[Said, ...]:
+    """Every statement about stock in one short text, in order; the chrome of a shop's pages repeats."""
     found: list[Said] = []
-    letters = max(1, sum(character.isalnum() for character in text))
-    if any(_unspaced(character) for character in text[:200]):
-        found = _solid_sayings(text, letters)
+    if _SOLID.search(text):
+        found = _solid_sayings(text)
     phrases, _, firsts = _tables()
-    words = [(m.group(), m.start(), m.end()) for m in _WORD.finditer(text.casefold().replace("-", " "))]
+    folded = text.casefold().replace("-", " ")
+    if firsts.isdisjoint(_WORD.findall(folded)):
+        return tuple(found)
+    letters = sum(map(str.isalnum, text)) or 1
+    words = [(m.group(), m.start(), m.end()) for m in _WORD.finditer(folded)]
     place = 0
     while place < len(words):
         size = _phrase_at(words, place) if words[place][0] in firsts else 0
@@ -245,10 +252,10 @@ def sayings(text: str) -> list[Said]:
             begin, end = words[place][1], words[place + size - 1][2]
             if meant is _A.IN_STOCK:
                 meant = _counted(words, place, size)
-            share = sum(character.isalnum() for character in text[begin:end]) / letters
+            share = sum(map(str.isalnum, text[begin:end])) / letters
             found.append(Said(meant, begin, end, share, text[begin:end]))
         place += size
-    return found
+    return tuple(found)
 
 
 def _phrase_at(words: list[tuple[str, int, int]], place: int) -> int:
@@ -260,9 +267,10 @@ def _phrase_at(words: list[tuple[str, int, int]], place: int) -> int:
     return 0
 
 
-def _solid_sayings(text: str, letters: int) -> list[Said]:
+def _solid_sayings(text: str) -> list[Said]:
     """Phrases of scripts that write no blanks between words."""
     found: list[Said] = []
+    letters = sum(map(str.isalnum, text)) or 1
     for phrase, meant in _tables()[1].items():
         at = text.find(phrase)
         if at >= 0:
@@ -293,10 +301,13 @@ _COUNT_LABEL = re.compile(
 )
 
 
+@lru_cache(maxsize=8192)
 def counted_state(text: str) -> Availability:
     """State told by a lone count beside a word for stock ("Stock: 0", "Lagerbestand: 12"); else UNKNOWN."""
-    numbers = _NUMBER.findall(text[:80])
-    if len(numbers) != 1 or not _COUNT_LABEL.search(text[:80]) or len(text) > 60:
+    if len(text) > 60:
+        return _A.UNKNOWN
+    numbers = _NUMBER.findall(text)
+    if len(numbers) != 1 or not _COUNT_LABEL.search(text):
         return _A.UNKNOWN
     return _A.IN_STOCK if int(numbers[0]) > 0 else _A.OUT_OF_STOCK
 

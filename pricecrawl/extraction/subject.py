@@ -16,7 +16,8 @@ from pricecrawl.extraction.textmap import words_of
 from pricecrawl.extraction.things import clean
 
 
-def _nowhere(_element: etree._Element) -> bool:
+def nowhere(_element: etree._Element) -> bool:
+    """No element stands aside: what holds before the surroundings are known."""
     return False
 
 
@@ -33,7 +34,7 @@ class Subject:
     addresses: tuple[str, ...] = ()
     heading: etree._Element | None = None
     names: tuple[str, ...] = ()
-    aside: Callable[[etree._Element], bool] = _nowhere
+    aside: Callable[[etree._Element], bool] = nowhere
     now: datetime | None = None
     zone: tzinfo | None = None
 
@@ -50,7 +51,7 @@ _PARTS = re.compile(r"\s+[|–—·»:•-]\s+|\s*\|\s*")
 def subject_of(
     document: Document,
     *,
-    aside: Callable[[etree._Element], bool] = _nowhere,
+    aside: Callable[[etree._Element], bool] = nowhere,
     now: datetime | None = None,
     zone: tzinfo | None = None,
 ) -> Subject:
@@ -58,7 +59,7 @@ def subject_of(
     metas = document.metas
     titles = [metas.get("og:title", ""), metas.get("twitter:title", ""), document.title]
     titles = [clean(title) for title in titles if title]
-    headings = [(element, words_of(element, 300)) for element in document.tree.iter("h1")]
+    headings = [(element, words_of(element, 300)) for element in document.tagged("h1")]
     headings = [(element, text) for element, text in headings[:20] if text and len(text) < 300]
     heading = _product_heading(headings, titles)
     names = [text for element, text in headings if element is heading]

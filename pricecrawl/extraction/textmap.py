@@ -77,7 +77,7 @@ class TextMap:
     before believing it.
     """
 
-    __slots__ = ("_positions", "pieces", "starts", "text")
+    __slots__ = ("pieces", "starts", "text")
 
     def __init__(self, root: etree._Element) -> None:
         pieces: list[etree._ElementUnicodeResult] = _pieces(root)  # type: ignore[assignment]
@@ -85,7 +85,6 @@ class TextMap:
         self.pieces = [piece for piece in pieces if len(piece) < _SHORT or not _is_code(piece)]
         self.text = JOINT.join(self.pieces)
         self.starts = list(accumulate((len(piece) + 1 for piece in self.pieces), initial=0))
-        self._positions: dict[etree._Element, int] | None = None
 
     def index_at(self, offset: int) -> int:
         """Number of the piece that holds the character at `offset`."""
@@ -133,19 +132,22 @@ class TextMap:
 
     def position(self, element: etree._Element) -> int | None:
         """Number of the first piece of text in or under `element`; None if it holds none."""
-        if self._positions is None:
-            positions: dict[etree._Element, int] = {}
-            for index, piece in enumerate(self.pieces):
-                owner = piece.getparent()
-                if owner is not None and not piece.is_tail:
-                    positions.setdefault(owner, index)
-            self._positions = positions
-        found = self._positions.get(element)
-        if found is not None:
-            return found
-        return min(
-            (self._positions[node] for node in element.iter() if node in self._positions), default=None
-        )
+        own = _pieces(element)
+        if not own:
+            return None
+        first: str = own[0]  # type: ignore[index,assignment]
+        index = -1
+        for _ in range(50):
+            try:
+                index = self.pieces.index(first, index + 1)  # type: ignore[arg-type]
+            except ValueError:
+                return None
+            holder: etree._Element | None = self.holder(index)
+            while holder is not None and holder is not element:
+                holder = holder.getparent()
+            if holder is element:
+                return index
+        return None
 
 
 def words_of(element: etree._Element, limit: int = 2000) -> str:
