@@ -13,7 +13,6 @@ One transaction, some ten statements however many rows. What a batch decides:
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -153,25 +152,26 @@ def save(
     return result, ids
 
 
-def digest(rows: Iterable[Mapping[str, Any]]) -> str:
-    """SHA-256 over the facts of observations in order of id: what the batch's event vouches for."""
-    sha = hashlib.sha256()
-    for row in rows:
-        facts = [_plain(row[name]) for name in FACTS]
-        sha.update(json.dumps(facts, separators=(",", ":")).encode() + b"\n")
-    return sha.hexdigest()
-
-
 FACTS = (
     "id", "run_id", "listing_id", "price", "currency", "original_price", "member_price",
     "pre_order_price", "shipping", "availability", "needs_review", "observed_at", "evidence_id",
 )  # fmt: skip
 
 
-def _plain(value: object) -> object:
-    if isinstance(value, Decimal):
-        return format(value, "f")
-    return value.timestamp() if isinstance(value, datetime) else value
+def digest(rows: Iterable[Mapping[str, Any]]) -> str:
+    """SHA-256 over the FACTS of observations in order of id: what the batch's event vouches for."""
+    lines = [
+        f"{row['id']}|{row['run_id']}|{row['listing_id']}|{_digits(row['price'])}|{row['currency']}"
+        f"|{_digits(row['original_price'])}|{_digits(row['member_price'])}|{_digits(row['pre_order_price'])}"
+        f"|{_digits(row['shipping'])}|{row['availability']}|{row['needs_review']}"
+        f"|{row['observed_at'].timestamp():.6f}|{row['evidence_id']}\n"
+        for row in rows
+    ]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def _digits(amount: Decimal | None) -> str:
+    return "" if amount is None else f"{amount:f}"
 
 
 def _load(conn: Connection, observations: Sequence[Observation]) -> dict[str, _State]:

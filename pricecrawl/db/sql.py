@@ -27,6 +27,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
+from pricecrawl.db.types import Amount, UtcDateTime
 from pricecrawl.domain.events import Event, EventType
 
 T = TypeVar("T")
@@ -138,9 +139,17 @@ def _run_many(
     """One statement for many rows on SQLite, with the column types' own conversions."""
     columns = []
     for name in names:
-        convert = _converter(table, name, conn.dialect)
         values = [row[name] for row in rows]
-        columns.append(values if convert is None else [convert(value) for value in values])
+        kind = table.c[name].type
+        if isinstance(kind, UtcDateTime):
+            # The times of a batch are a few, each in many rows.
+            known = {moment: kind.sqlite_text(moment) for moment in set(values)}
+            values = [known[moment] for moment in values]
+        elif isinstance(kind, Amount):
+            values = [kind.sqlite_text(amount) for amount in values]
+        elif (convert := _converter(table, name, conn.dialect)) is not None:
+            values = [convert(value) for value in values]
+        columns.append(values)
     conn.exec_driver_sql(sql, list(zip(*columns, strict=True)))
 
 

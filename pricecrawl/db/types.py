@@ -28,11 +28,17 @@ class Amount(TypeDecorator[Decimal]):
 
     def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> Any:
         """Refuse floats and non-finite numbers: an amount is a Decimal or it is a bug."""
+        text = self.sqlite_text(value)
+        return value if dialect.name == "postgresql" else text
+
+    @staticmethod
+    def sqlite_text(value: Decimal | None) -> str | None:
+        """The digits as they are, without an exponent."""
         if value is None:
             return None
         if not isinstance(value, Decimal) or not value.is_finite():
             raise TypeError(f"an amount must be a finite Decimal, got {value!r}")
-        return value if dialect.name == "postgresql" else format(value, "f")
+        return format(value, "f")
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Decimal | None:
         """A Decimal again, with the digits that were stored."""
@@ -53,6 +59,15 @@ class UtcDateTime(TypeDecorator[datetime]):
             raise TypeError("a stored time must carry its time zone")
         value = value.astimezone(UTC)
         return value if dialect.name == "postgresql" else value.replace(tzinfo=None)
+
+    @classmethod
+    def sqlite_text(cls, value: datetime | None) -> str | None:
+        """What SQLAlchemy stores for a time on SQLite; equal texts sort as the times do."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise TypeError("a stored time must carry its time zone")
+        return value.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         """Always aware, always UTC."""
