@@ -17,9 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, cast
 
-from pricecrawl.cli.output import plain
+from pricecrawl.cli.output import err, plain
 from pricecrawl.domain.errors import PricecrawlError, UsageProblem
 from pricecrawl.domain.market import Market
+from pricecrawl.domain.run import EXIT_DONE
 
 MAX_INPUT_BYTES = 64 * 1024 * 1024
 
@@ -138,8 +139,11 @@ def read_batch(path: Path) -> Iterator[tuple[Any, BatchInput | None, str | None]
 
 
 def run_batch(path: Path, handler: Handler) -> int:
-    """Answer every line of a batch file on stdout and return how many could not be answered."""
-    failed = 0
+    """Answer every line of a batch file on stdout; the exit code is 0, since each answer tells its own error.
+
+    How many lines could not be answered is said on stderr.
+    """
+    failed = total = 0
     for identity, given, error in read_batch(path):
         answer: dict[str, Any] = {"id": identity}
         if given is None:
@@ -152,9 +156,12 @@ def run_batch(path: Path, handler: Handler) -> int:
             except Exception as problem:  # one bad case must not end a run of thousands
                 answer["error"] = f"{type(problem).__name__}: {problem}"
         failed += "error" in answer
+        total += 1
         sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
     sys.stdout.flush()
-    return failed
+    if failed:
+        err.print(f"{failed} of {total} lines could not be answered; each says why.", markup=False)
+    return EXIT_DONE
 
 
 def _open(path: Path) -> IO[bytes]:

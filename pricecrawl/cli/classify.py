@@ -15,7 +15,6 @@ from pricecrawl.cli.robots import headers_of
 from pricecrawl.domain.challenge import Classification, PageKind, ResponseFacts, classify
 from pricecrawl.domain.errors import UsageProblem
 from pricecrawl.domain.market import Market
-from pricecrawl.domain.run import EXIT_FAILED
 
 
 def register(app: typer.Typer) -> None:
@@ -37,7 +36,7 @@ def classify_file(
 ) -> None:
     """Tell a challenge, an outage or a page that is gone from a page, and name the rule."""
     if batch is not None:
-        raise typer.Exit(EXIT_FAILED if run_batch(batch, answer) else 0)
+        raise typer.Exit(run_batch(batch, answer))
     if source is None:
         raise UsageProblem("Name a saved page, or give --batch FILE.")
     facts = ResponseFacts(status, headers_of(header or []), _read(source), url, final_url)

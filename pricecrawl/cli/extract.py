@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pricecrawl.cli.batch import BatchInput, run_batch
-from pricecrawl.domain.run import EXIT_FAILED, EXIT_REFUSED
+from pricecrawl.domain.run import EXIT_REFUSED
 
 if TYPE_CHECKING:
     from pricecrawl.extraction.answer import Facts
@@ -77,7 +77,7 @@ def extract(
     from pricecrawl.extraction.answer import answer_page
 
     if batch is not None:
-        raise typer.Exit(EXIT_FAILED if run_batch(batch, answer) else 0)
+        raise typer.Exit(run_batch(batch, answer))
     if source is None:
         raise UsageProblem("Name a saved page or feed, or give --batch FILE.")
     given = BatchInput(

@@ -11,7 +11,6 @@ import typer
 from pricecrawl.cli.batch import BatchInput, run_batch
 from pricecrawl.cli.output import out, print_json
 from pricecrawl.domain.errors import UsageProblem
-from pricecrawl.domain.run import EXIT_FAILED
 
 KINDS = ("price_string", "size_string", "gtin")
 
@@ -122,9 +121,7 @@ def _run(kind: str, batch: Path | None, text: str | None, as_json: bool, read: A
     if (batch is None) == (text is None):
         raise UsageProblem("Give either one text or --batch FILE.jsonl.")
     if batch is not None:
-        if run_batch(batch, lambda given: _in_kind(kind, given)):
-            raise typer.Exit(EXIT_FAILED)
-        return
+        raise typer.Exit(run_batch(batch, lambda given: _in_kind(kind, given)))
     found = read(text)
     if as_json:
         print_json(found)

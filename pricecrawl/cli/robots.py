@@ -15,7 +15,7 @@ from pricecrawl.cli.output import err, out, print_json
 from pricecrawl.domain.errors import Refused, UsageProblem
 from pricecrawl.domain.robots import RobotsAnswer, RobotsKind, judge_fetch
 from pricecrawl.domain.robots_lines import MAX_FILE_BYTES
-from pricecrawl.domain.run import EXIT_FAILED, EXIT_REFUSED
+from pricecrawl.domain.run import EXIT_REFUSED
 
 if TYPE_CHECKING:
     from requests import Response
@@ -48,7 +48,7 @@ def robots(
 ) -> None:
     """May a path be fetched? The strict reading binds us; the standard's is shown beside it."""
     if batch is not None:
-        raise typer.Exit(EXIT_FAILED if run_batch(batch, answer) else 0)
+        raise typer.Exit(run_batch(batch, answer))
     if source is None:
         raise UsageProblem("Name a robots.txt file or a shop's URL, or give --batch FILE.")
     name = agent or _own_name()

@@ -229,6 +229,7 @@ ANYTHING = st.text(max_size=80) | st.text(
 @settings(max_examples=examples(1500, 100_000), deadline=None)
 @given(ANYTHING, st.sampled_from(MARKETS))
 def test_no_text_breaks_the_reader_and_no_amount_is_made_up(text: str, market: Market | None) -> None:
+    read_price("1", market=market)  # a locale is loaded once, and not on the clock
     began = time.process_time()
     reading = read_price(text, market=market)
     assert time.process_time() - began < 0.1
@@ -256,6 +257,7 @@ def test_hostile_lengths_are_read_in_time() -> None:
         "'1",
         " 1 000",
     ]
+    read_price("1", locale="en_GB")
     for pattern in patterns:
         began = time.process_time()
         read_price(pattern * 100_000, locale="en_GB")
