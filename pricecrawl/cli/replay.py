@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
     from pricecrawl.config import Config
-    from pricecrawl.domain.observation import Observation
     from pricecrawl.workflows.replay import Change, Replay
 
 
@@ -35,13 +33,13 @@ def replay(
     from pricecrawl.cli.output import print_json
     from pricecrawl.cli.session import database
     from pricecrawl.config import Config
-    from pricecrawl.workflows.replay import to_apply
+    from pricecrawl.workflows.replay import append, to_apply
 
     config = Config.load()
     with database(config) as engine:
         result = _run(engine, config, source, _moment(since), quiet=as_json)
         wanted = to_apply(result.changes)
-        stored = _store(engine, wanted) if apply else 0
+        stored = append(engine, wanted, job="replay", now=datetime.now(UTC)) if apply else 0
     if as_json:
         print_json(_json(result, wanted=len(wanted), stored=stored))
     else:
@@ -49,8 +47,6 @@ def replay(
 
 
 def _moment(text: str | None) -> datetime | None:
-    from datetime import UTC
-
     from pricecrawl.domain.errors import UsageProblem
 
     if text is None:
@@ -69,33 +65,12 @@ def _run(engine: Any, config: Config, source: str | None, since: datetime | None
 
     from pricecrawl import __version__
     from pricecrawl.cli.output import err
-    from pricecrawl.db.learning import LearningStore
-    from pricecrawl.db.replay import ReplayStore, StoredPage
-    from pricecrawl.domain.listing import RawListing
-    from pricecrawl.domain.market import Market
-    from pricecrawl.evidence.store import EvidenceStore
-    from pricecrawl.spiders.again import StoredReader
-    from pricecrawl.spiders.loader import load_catalog
+    from pricecrawl.cli.stored import StoredPages
+    from pricecrawl.db.replay import ReplayStore
     from pricecrawl.workflows.replay import Replay
     from pricecrawl.workflows.replay import replay as replay_pages
 
-    catalog = load_catalog(config)
-    if source is not None:
-        catalog.get(source)
-    learning = LearningStore(engine)
-    learned = {
-        slug: {
-            kind: [entry.selector for entry in entries] for kind, entries in learning.selectors(slug).items()
-        }
-        for slug in learning.sources_with_selectors()
-    }
-    reader = StoredReader(catalog, learned)
-    evidence = EvidenceStore(config.evidence_url)
-
-    def read(page: StoredPage) -> tuple[list[RawListing], Market]:
-        currency = next((before.currency for before in page.observations if before.currency), None)
-        return reader.read(page.source, evidence.read(page.ref), page.ref, currency)
-
+    read = StoredPages(engine, config, source).read
     store = ReplayStore(engine)
     result = Replay()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
@@ -104,29 +79,6 @@ def _run(engine: Any, config: Config, source: str | None, since: datetime | None
         for _, result in replay_pages(store.pages(source, since), read, version=__version__):
             progress.update(task, completed=result.pages)
     return result
-
-
-def _store(engine: Any, observations: Sequence[Observation]) -> int:
-    """Append the observations, in a run of their own per source that counts no misses."""
-    import os
-    from datetime import UTC
-    from itertools import groupby
-
-    from pricecrawl.db.crawl import CrawlStore
-    from pricecrawl.domain.run import CoverageReason, RunOutcome, RunResult
-
-    store = CrawlStore(engine)
-    total = 0
-    ordered = sorted(observations, key=lambda item: (item.source, item.source_sku))
-    for slug, found in groupby(ordered, key=lambda item: item.source):
-        batch = list(found)
-        now = datetime.now(UTC)
-        run = store.open_run(source=slug, platform="replay", host="", job="replay", pid=os.getpid(), now=now)
-        done = store.save_batch(run, batch, [])
-        result = RunResult(RunOutcome.FINISHED, CoverageReason.SCOPED, done.listings, detail="replay")
-        store.finish_run(run, result, {}, datetime.now(UTC))
-        total += done.inserted
-    return total
 
 
 def _json(result: Replay, *, wanted: int, stored: int) -> dict[str, Any]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from sqlalchemy import func, insert, select
 
-from pricecrawl.db.sql import storable
+from pricecrawl.db.sql import chunks, storable
 from pricecrawl.db.store import Store
-from pricecrawl.db.tables import model_call
-from pricecrawl.gateway.calls import ModelCall
+from pricecrawl.db.tables import candidate_review, model_call
+from pricecrawl.gateway.calls import ModelCall, Purpose
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,32 @@ class ModelCallStore(Store):
                     old.cost + (row.cost or 0),
                 )
         return list(found.values())
+
+    def verdicts(self, purpose: Purpose, correlations: Sequence[str]) -> dict[str, bool]:
+        """The last answered verification of each: whether the model agreed."""
+        found: dict[str, bool] = {}
+        columns = (model_call.c.correlation_id, model_call.c.answer)
+        with self.engine.connect() as conn:
+            for some in chunks(list(correlations)):
+                query = select(*columns).where(
+                    model_call.c.purpose == purpose.value,
+                    model_call.c.outcome == "ok",
+                    model_call.c.correlation_id.in_(some),
+                )
+                for row in conn.execute(query.order_by(model_call.c.id)):
+                    found[row.correlation_id] = bool((row.answer or {}).get("agrees"))
+        return found
+
+    def confirmed(self, observations: Sequence[int]) -> set[int]:
+        """Those of the observations that a person confirmed a candidate of."""
+        found: set[int] = set()
+        with self.engine.connect() as conn:
+            for some in chunks(list(observations)):
+                query = select(candidate_review.c.observation_id).where(
+                    candidate_review.c.status == "approved", candidate_review.c.observation_id.in_(some)
+                )
+                found.update(conn.execute(query).scalars())
+        return found
 
     def count(self) -> int:
         """How many calls were ever made."""

@@ -12,11 +12,12 @@ from typing import Any
 from sqlalchemy import Row, Select, func, select
 
 from pricecrawl.db.store import Store
-from pricecrawl.db.tables import evidence, listing, observation
+from pricecrawl.db.tables import evidence, listing, observation, rejection
 from pricecrawl.domain.availability import Availability
 from pricecrawl.domain.candidate import Method
 from pricecrawl.domain.observation import EvidenceRef
 from pricecrawl.domain.preference import Preference
+from pricecrawl.domain.reasons import RejectionReason
 from pricecrawl.domain.sanity import Anchor
 
 
@@ -107,6 +108,32 @@ class ReplayStore(Store):
                     members[0].source, _ref(members[0]), tuple(self._before(row, accepted) for row in members)
                 )
 
+    def priceless(self, source: str, sku: str | None, limit: int) -> list[StoredPage]:
+        """The last pages of listings that were rejected because they had no price, without observations."""
+        columns = (
+            evidence.c.source,
+            evidence.c.digest,
+            evidence.c.warc,
+            evidence.c.offset,
+            evidence.c.length,
+        )
+        query = (
+            select(*columns, evidence.c.url, evidence.c.fetched_at)
+            .select_from(rejection)
+            .join(evidence, evidence.c.id == rejection.c.evidence_id)
+            .where(
+                evidence.c.source == source,
+                evidence.c.pruned_at.is_(None),
+                rejection.c.reason == RejectionReason.NO_CANDIDATE.value,
+            )
+            .order_by(rejection.c.id.desc())
+            .limit(limit)
+        )
+        if sku is not None:
+            query = query.where(rejection.c.source_sku == sku)
+        with self.engine.connect() as conn:
+            return [StoredPage(row.source, _ref(row), ()) for row in conn.execute(query)]
+
     def _before(self, row: Row[Any], accepted: dict[int, Anchor | None]) -> Before:
         if row.listing_id not in accepted:
             accepted[row.listing_id] = self._accepted_before(row.listing_id, row.id)
@@ -161,5 +188,5 @@ def _chosen(query: Select[Any], source: str | None, since: datetime | None) -> S
     return query if since is None else query.where(observation.c.observed_at >= since)
 
 
-def _ref(row: Row[Any]) -> EvidenceRef:
+def _ref(row: Any) -> EvidenceRef:
     return EvidenceRef(row.digest, row.warc, row.offset, row.length, row.url, row.fetched_at)

@@ -6,11 +6,15 @@ accepted before it, and compared with the observation that it once gave.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import StrEnum
+from itertools import groupby
 from typing import Any
 
+from pricecrawl.db.crawl import CrawlStore
 from pricecrawl.db.replay import Before, StoredPage
 from pricecrawl.domain.consensus import observe, settle
 from pricecrawl.domain.errors import PricecrawlError
@@ -18,6 +22,7 @@ from pricecrawl.domain.listing import RawListing
 from pricecrawl.domain.market import Market
 from pricecrawl.domain.normalize import Rejected, normalize
 from pricecrawl.domain.observation import Observation
+from pricecrawl.domain.run import CoverageReason, RunOutcome, RunResult
 
 COMPARED = ("price", "currency", "original_price", "member_price", "availability", "needs_review")
 
@@ -151,3 +156,21 @@ def to_apply(changes: Sequence[Change]) -> list[Observation]:
         and change.before.is_latest
         and not change.before.is_missed
     ]
+
+
+def append(engine: Any, observations: Sequence[Observation], *, job: str, now: datetime) -> int:
+    """Store observations of stored pages, in a run of their own per source that counts no misses.
+
+    Raises:
+        SourceBusy: a crawl of one of the sources is under way.
+    """
+    store = CrawlStore(engine)
+    total = 0
+    ordered = sorted(observations, key=lambda item: (item.source, item.source_sku))
+    for slug, found in groupby(ordered, key=lambda item: item.source):
+        run = store.open_run(source=slug, platform=job, host="", job=job, pid=os.getpid(), now=now)
+        done = store.save_batch(run, list(found), [])
+        result = RunResult(RunOutcome.FINISHED, CoverageReason.SCOPED, done.listings, detail=job)
+        store.finish_run(run, result, {}, now)
+        total += done.inserted
+    return total
