@@ -14,6 +14,8 @@ from pricecrawl.domain.errors import UsageProblem
 
 KINDS = ("price_string", "size_string", "gtin")
 
+# `-25 %` is a text to read, not an option.
+_DASHES = {"ignore_unknown_options": True}
 _TEXT = Annotated[
     str | None, typer.Argument(help="The text to read, as the shop wrote it.", show_default=False)
 ]
@@ -80,7 +82,7 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(no_args_is_help=True, help="Read one price, size or identifier, as extraction does.")
     app.add_typer(group, name="parse")
 
-    @group.command("price")
+    @group.command("price", context_settings=_DASHES)
     def parse_price(
         text: _TEXT = None,
         locale: _LOCALE = None,
@@ -97,14 +99,14 @@ def register(app: typer.Typer) -> None:
         """Read a price: `pricecrawl parse price "1.299,00 €" --locale de_DE`."""
         _run("price_string", batch, text, as_json, lambda given: price(given, locale, currency, separator))
 
-    @group.command("size")
+    @group.command("size", context_settings=_DASHES)
     def parse_size(
         text: _TEXT = None, locale: _LOCALE = None, batch: _BATCH = None, as_json: _JSON = False
     ) -> None:
         """Read a size: `pricecrawl parse size "6 x 330 ml"`."""
         _run("size_string", batch, text, as_json, lambda given: size(given, locale))
 
-    @group.command("gtin")
+    @group.command("gtin", context_settings=_DASHES)
     def parse_gtin(
         text: _TEXT = None,
         symbology: Annotated[

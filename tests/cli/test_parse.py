@@ -47,6 +47,11 @@ def test_what_cannot_be_read_is_null() -> None:
     assert printed("gtin", "none")["valid"] is False
 
 
+def test_a_text_may_begin_with_a_dash() -> None:
+    assert printed("price", "-25 %")["amount"] is None
+    assert printed("price", "- 5,00 €", "--locale", "de_DE")["amount"] == "5.00"
+
+
 def test_options_reach_the_readers() -> None:
     assert printed("price", "$5", "--currency", "NZD")["currency"] == "NZD"
     assert printed("price", "1.250", "--decimal-separator", ".")["amount"] == "1.250"
