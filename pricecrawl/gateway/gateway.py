@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from pricecrawl.domain.candidate import Method, PriceKind, RawPrice, Tier
 from pricecrawl.domain.consensus_groups import agree
+from pricecrawl.domain.listing import RawListing
 from pricecrawl.domain.market import Market
 from pricecrawl.domain.money import read_price
 from pricecrawl.domain.reasons import ReviewReason
@@ -209,6 +210,13 @@ class Gateway:
         return answer
 
 
+def joined(first: RawListing, suggestion: Suggestion) -> RawListing:
+    """The first reading with the suggested candidates beside its own: nothing that was read is replaced."""
+    known = {(price.kind, price.text, price.selector) for price in first.prices}
+    more = tuple(c for c in suggestion.candidates if (c.kind, c.text, c.selector) not in known)
+    return replace(first, prices=(*first.prices, *more))
+
+
 def _object(text: str) -> dict[str, Any]:
     """The JSON object of an answer; a fence around it is forgiven."""
     if len(text) > MAX_ANSWER:
@@ -256,4 +264,4 @@ def _candidates(
     return tuple(found)
 
 
-__all__ = ["Checked", "Gateway", "Purpose", "Suggestion", "Tariff"]
+__all__ = ["Checked", "Gateway", "Purpose", "Suggestion", "Tariff", "joined"]

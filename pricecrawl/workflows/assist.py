@@ -15,6 +15,7 @@ from pricecrawl.db.replay import Before, StoredPage
 from pricecrawl.domain.availability import decide
 from pricecrawl.domain.challenge import ResponseFacts, classify
 from pricecrawl.domain.consensus import observe, settle
+from pricecrawl.domain.consensus_groups import money
 from pricecrawl.domain.listing import RawListing
 from pricecrawl.domain.market import Market
 from pricecrawl.domain.normalize import Rejected, normalize
@@ -22,7 +23,7 @@ from pricecrawl.domain.observation import Observation
 from pricecrawl.evidence.store import StoredResponse
 from pricecrawl.extraction.document import Document
 from pricecrawl.gateway.calls import Purpose
-from pricecrawl.gateway.gateway import Gateway, Suggestion
+from pricecrawl.gateway.gateway import Gateway, Suggestion, joined
 from pricecrawl.gateway.triggers import AiStatus, ShopConfig, Verdict, may_auto_map, may_verify
 
 
@@ -102,8 +103,20 @@ def suggest(
                 correlation_id=item.correlation,
             )
         trace = suggestion.trace if suggestion else ()
+        if suggestion is not None and suggestion.candidates:
+            trace += _preview(replace(item, raw=joined(item.raw, suggestion)), version)
         found.append(Assisted(item.raw.source_sku, item.page.ref.url, verdict, suggestion, trace=trace))
     return found
+
+
+def _preview(item: Item, version: str) -> tuple[str, ...]:
+    """What the page would say with the suggested candidates beside its own."""
+    made = item.reading(version)
+    if made is None or made.price is None:
+        return ("With these rules the page would still give no price.",)
+    return (
+        f"With these rules the page would say {money(made.price, made.currency)}, for a person to confirm.",
+    )
 
 
 def verify(

@@ -18,12 +18,13 @@ from sqlalchemy import Engine, select
 from pricecrawl.config import Config
 from pricecrawl.db.model_calls import ModelCallStore
 from pricecrawl.db.tables import model_call
-from pricecrawl.domain.candidate import Method, PriceKind
+from pricecrawl.domain.candidate import Method, PriceKind, RawPrice
+from pricecrawl.domain.listing import RawListing
 from pricecrawl.domain.market import Market
 from pricecrawl.domain.reasons import ReviewReason
 from pricecrawl.extraction.document import Document
 from pricecrawl.gateway.calls import ModelCall, Outcome, Purpose
-from pricecrawl.gateway.gateway import Gateway, Tariff
+from pricecrawl.gateway.gateway import Gateway, Tariff, joined
 from pricecrawl.gateway.prompts import RULE_CATEGORIES
 from pricecrawl.gateway.providers import MockProvider, OpenAICompatible
 from pricecrawl.gateway.pruning import MAX_PRUNED, prune
@@ -226,6 +227,16 @@ def test_suggested_rules_must_parse_and_match() -> None:
     assert found.rules == {"price": (".now",), "name": ("h1",)}
     assert sum("not used" in sentence for sentence in found.trace) == 3
     assert [c.text for c in found.candidates] == ["29,90 €"]
+
+
+def test_o1_x1_a_second_pass_adds_to_the_first_and_replaces_nothing() -> None:
+    found = ask_map(mocked(Notes(), auto_mapping=rules(price=[".now"], name=["h1"])))
+    own = RawPrice(PriceKind.STANDARD, "31.00", Method.OPENGRAPH, "meta", currency="EUR")
+    first = RawListing("K-1", "https://shop.example/k", name="Kettle 1.5 l", prices=(own,))
+    both = joined(first, found)
+    assert [price.text for price in both.prices] == ["31.00", "29,90 €"]
+    assert (both.name, both.source_sku) == ("Kettle 1.5 l", "K-1")
+    assert joined(both, found) == both
 
 
 def test_a_model_cannot_bring_an_amount_that_the_page_does_not_show() -> None:
