@@ -144,7 +144,8 @@ class CrawlStore:
         Raises:
             SourceBusy: such a run is still going on.
         """
-        partitions.ensure(self.engine, {partitions.month_of(now)})
+        month = partitions.month_of(now)
+        partitions.ensure(self.engine, {month, partitions.month_after(month)})
         try:
             with self.engine.begin() as conn:
                 return runs.open_run(

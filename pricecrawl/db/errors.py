@@ -111,7 +111,8 @@ def install(engine: Engine, place: str) -> None:
 
     @event.listens_for(engine, "handle_error")
     def _say(context: ExceptionContext) -> BaseException | None:
-        return translate(context.original_exception, place)
+        # A pooled connection that died is replaced by the pool, which must see its own exception.
+        return None if context.is_pre_ping else translate(context.original_exception, place)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -19,10 +20,11 @@ from sqlalchemy import Engine, insert, select, text, update
 from sqlalchemy.exc import DBAPIError
 
 from pricecrawl.db import guards, migrate, partitions
+from pricecrawl.db.audit import verify_chain, verify_observations
 from pricecrawl.db.crawl import CrawlStore
 from pricecrawl.db.engine import connect_engine, database_url, open_engine, upgrade
 from pricecrawl.db.errors import translated
-from pricecrawl.db.tables import audit_event, metadata, observation, price_history, source
+from pricecrawl.db.tables import audit_event, listing, metadata, observation, price_history, source
 from pricecrawl.domain.errors import StorageBusy, StorageProblem, UsageProblem
 from tests.factories import NOON, an_observation, crawl, finish, open_run
 from tests.postgres import Server
@@ -495,6 +497,102 @@ def test_a_row_of_an_unforeseen_month_has_a_place(pg_url: str) -> None:
     with engine.connect() as conn:
         assert partitions.strays(conn)["observation"] == 2
         assert conn.execute(select(price_history)).all()[-1].price == 5
+    engine.dispose()
+
+
+@pytest.mark.postgres
+def test_a_reader_of_history_does_not_stop_a_crawl(pg_url: str) -> None:
+    """The month's partition cannot be made while it reads; the rows find a place all the same."""
+    engine = open_engine(pg_url)
+    store = CrawlStore(engine)
+    with engine.connect() as reader:
+        reader.execute(select(observation)).all()
+        crawl(store, an_observation())
+    with engine.connect() as conn:
+        assert partitions.strays(conn) == {"observation": 1, "price_history": 1}
+    # The next month, asked for ahead, is made by the next run.
+    crawl(store, an_observation(price="5.00"), now=NOON + timedelta(days=1))
+    crawl(store, an_observation(price="6.00"), now=NOON + timedelta(days=31))
+    with engine.connect() as conn:
+        assert conn.exec_driver_sql("SELECT count(*) FROM observation_2026_04").scalar_one() == 1
+    engine.dispose()
+
+
+@pytest.mark.postgres
+def test_a_connection_that_was_cut_is_replaced(pg_url: str) -> None:
+    store = CrawlStore(open_engine(pg_url))
+    run_id = open_run(store)
+    with psycopg.connect(pg_url, autocommit=True) as operator:
+        operator.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    assert store.save_batch(run_id, [an_observation()], []).inserted == 1
+    store.engine.dispose()
+
+
+@pytest.mark.postgres
+def test_a_connection_that_is_cut_in_the_middle_is_one_sentence(pg_url: str) -> None:
+    engine = open_engine(pg_url)
+
+    def cut() -> None:
+        with engine.begin() as conn:
+            conn.execute(insert(source).values(slug="mugs", platform="x"))
+            number = conn.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
+            with psycopg.connect(pg_url, autocommit=True) as operator:
+                operator.execute("SELECT pg_terminate_backend(%s)", (number,))
+            conn.execute(select(source))
+
+    with pytest.raises(StorageProblem) as error:
+        cut()
+    say(error)
+    with engine.connect() as conn:
+        assert conn.execute(select(source)).all() == []
+    engine.dispose()
+
+
+_WRITE = """
+import sys
+from pricecrawl.db.crawl import CrawlStore
+from pricecrawl.db.engine import open_engine
+from tests.factories import NOON, an_observation, finish, open_run
+url, source = sys.argv[1:]
+store = CrawlStore(open_engine(url))
+run_id = open_run(store, source=source)
+for start in range(0, 6000, 200):
+    store.heartbeat(run_id, NOON)
+    store.save_batch(run_id, [an_observation(f"S{n}", source=source) for n in range(start, start + 200)], [])
+finish(store, run_id)
+"""
+
+
+def test_several_crawls_write_at_once(database_url: str) -> None:
+    crawls = [subprocess.Popen([sys.executable, "-c", _WRITE, database_url, f"shop-{n}"]) for n in range(4)]
+    assert [crawl.wait() for crawl in crawls] == [0, 0, 0, 0]
+    engine = open_engine(database_url)
+    with engine.connect() as conn:
+        assert conn.execute(text("SELECT count(*) FROM observation")).scalar_one() == 24_000
+        assert verify_chain(conn) == []
+        assert verify_observations(conn) == []
+    engine.dispose()
+
+
+@pytest.mark.postgres
+def test_a_listing_that_somebody_else_makes_at_the_same_moment(pg_url: str) -> None:
+    engine = open_engine(pg_url)
+    store = CrawlStore(engine)
+    run_id = open_run(store)
+    waiting = threading.Thread(target=store.save_batch, args=(run_id, [an_observation()], []))
+    with engine.begin() as conn:
+        values = {"source": "kettles", "source_sku": "A-1", "url": "", "name": ""}
+        conn.execute(insert(listing).values(values | {"first_seen_at": NOON, "last_seen_at": NOON}))
+        waiting.start()
+        time.sleep(0.5)
+    waiting.join()
+    with engine.connect() as conn:
+        assert [row.name for row in conn.execute(select(listing))] == ["Kettle A-1"]
+        assert len(conn.execute(select(observation)).all()) == 1
+        assert len(conn.execute(select(price_history)).all()) == 1
     engine.dispose()
 
 
