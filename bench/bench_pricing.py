@@ -6,13 +6,15 @@ Both ratios come from one process, the sides alternating, on the processor's clo
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from decimal import ROUND_CEILING, Decimal
+from decimal import ROUND_CEILING, ROUND_UP, Decimal
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,7 +32,7 @@ from pricecrawl.domain.candidate import PriceKind
 from pricecrawl.domain.mapping import MappingMethod, MappingStatus
 from pricecrawl.domain.market import TaxBasis
 from pricecrawl.domain.offer import Offer
-from pricecrawl.pricing.decision import decide
+from pricecrawl.pricing.decision import Decision, decide
 from pricecrawl.pricing.findings import Inputs, Verdict
 from pricecrawl.pricing.fx import Rates
 from pricecrawl.pricing.market_price import market_price
@@ -45,6 +47,7 @@ AT_A_TIME = 2000
 ROUNDS = 3
 
 T = TypeVar("T")
+Values = tuple[Any, ...]
 Case = tuple[Subject, tuple[Offer, ...], Cost, Decimal]
 
 
@@ -61,11 +64,13 @@ def _core(skus: int) -> Figure:
     rng = random.Random(7)
     spent = {bare: 0.0, engine: 0.0}
     rounds = max(1, skus // AT_A_TIME)
+    gc.collect()
+    gc.freeze()
     for _ in range(rounds):
         cases = [_case(rng, number) for number in range(AT_A_TIME)]
-        assert bare(cases) == engine(cases), "the two decide differently"
+        assert list(bare(cases)) == list(map(values, engine(cases))), "the two decide differently"
         for side in spent:
-            spent[side] += min(_seconds(side, cases) for _ in range(ROUNDS))
+            spent[side] += min(_seconds(_consume, side(cases)) for _ in range(ROUNDS))
     done = rounds * AT_A_TIME
     each = {side: seconds / done * 1e6 for side, seconds in spent.items()}
     return Figure(
@@ -76,55 +81,67 @@ def _core(skus: int) -> Figure:
     )
 
 
-def engine(cases: Sequence[Case]) -> tuple[int, Decimal]:
-    """How many prices are allowed, and the sum of the proposed ones: by the engine."""
+def engine(cases: Sequence[Case]) -> Iterator[Decision]:
+    """What is decided, by the engine: every value, every reason, every finding."""
     settings, rates = Settings(), Rates()
-    allowed, total = 0, Decimal(0)
     for subject, offers, cost, previous in cases:
         snapshot = market_price(subject, offers, settings=settings, rates=rates, now=NOW)
-        made = decide(Inputs(subject, cost, settings, "v", snapshot, NOW, previous_market=previous))
-        allowed += made.verdict is Verdict.ALLOW
-        total += made.computed.proposed or 0
-    return allowed, total
+        yield decide(Inputs(subject, cost, settings, "v", snapshot, NOW, previous_market=previous))
 
 
-def bare(cases: Sequence[Case]) -> tuple[int, Decimal]:
-    """The same formulas and limits in a loop that keeps nothing and explains nothing."""
+def values(decision: Decision) -> Values:
+    """The figures of a decision in the order of `bare`."""
+    computed, market = decision.computed, decision.inputs.market
+    floors = computed.floors
+    assert floors is not None
+    landed = tuple(
+        item.landed for item in sorted(market.eligible + market.excluded, key=lambda x: x[0].offer_id)
+    )
+    return (
+        *(landed, market.price, computed.target, computed.rounded, floors.variable_cost),
+        *(floors.margin_floor, floors.allowed, computed.proposed, computed.change),
+        decision.verdict is Verdict.ALLOW,
+    )
+
+
+def bare(cases: Sequence[Case]) -> Iterator[Values]:
+    """The same formulas and limits in a loop: the same values, but no reasons and no findings."""
     cent, kept, one = Decimal("0.01"), Decimal("0.000001"), Decimal(1)
     margin, down, up = Decimal("0.10"), Decimal("0.05"), Decimal("0.10")
     half, far, jump = Decimal("0.50"), Decimal("0.60"), Decimal("0.30")
     oldest = NOW - timedelta(minutes=120)
-    allowed, total = 0, Decimal(0)
     for subject, offers, cost, previous in cases:
-        landed = sorted(
-            offer.item_price + offer.shipping - offer.promotion.amount  # type: ignore[operator]
-            for offer in offers
+        landed = tuple([offer.item_price + offer.shipping - offer.promotion.amount for offer in offers])
+        eligible = sorted(
+            amount
+            for amount, offer in zip(landed, offers, strict=True)
             if offer.availability is Availability.IN_STOCK and offer.observed_at >= oldest
         )
         variable_cost = cost.cogs + cost.fulfilment + cost.payment
         margin_floor = (variable_cost / (one - margin)).quantize(kept, ROUND_CEILING)
         floor = max(variable_cost, margin_floor, cost.map_price or margin_floor).quantize(cent, ROUND_CEILING)
-        current = subject.current_price
-        if not landed or current is None:
+        if not eligible:
+            yield landed, None, None, None, variable_cost, margin_floor, floor, None, None, False
             continue
-        market = landed[0]
-        proposed = max(market.quantize(cent, ROUND_CEILING), floor)
-        total += proposed
-        change = ((proposed - current) / current).quantize(kept)
-        allowed += (
+        current = subject.current_price
+        market = eligible[0]
+        target = market.quantize(cent, ROUND_CEILING)
+        proposed = max(target, floor)
+        change = ((proposed - current) / current).quantize(kept, ROUND_UP)
+        allowed = (
             proposed >= variable_cost
             and proposed >= margin_floor
+            and proposed > 0
             and proposed % cent == 0
             and current % cent == 0
-            and change > -one
             and current - proposed <= current * down
             and proposed - current <= current * up
             and proposed != floor
             and market >= variable_cost * half
-            and (len(landed) < 3 or market >= landed[len(landed) // 2] * far)
+            and (len(eligible) < 3 or market >= eligible[len(eligible) // 2] * far)
             and abs(market - previous) <= previous * jump
         )
-    return allowed, total
+        yield landed, market, market, target, variable_cost, margin_floor, floor, proposed, change, allowed
 
 
 def _case(rng: random.Random, number: int) -> Case:
@@ -328,6 +345,10 @@ def _stored(rng: random.Random, number: int) -> Iterator[tuple[Table, dict[str, 
                 "created_at": NOW,
             },
         )
+
+
+def _consume(decisions: Iterator[Any]) -> None:
+    deque(decisions, maxlen=0)
 
 
 def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -148,37 +148,39 @@ class PricingStore(Store):
         insert_rows(tx, market_price_snapshot, snapshots)
         insert_rows(tx, price_decision, decisions)
 
-    def set_status(self, tx: Connection, changes: Sequence[tuple[str, str, str]], *, now: datetime) -> None:
-        """Move decisions: (decision id, the status they must have, the new one).
+    def set_status(
+        self, tx: Connection, decisions: Sequence[str], *, was: str, becomes: str, now: datetime
+    ) -> None:
+        """Move decisions from one status to another.
 
         Raises:
             RuntimeError: one of them has another status by now; the caller looked without the lock.
         """
-        if not changes:
-            return
-        statement = (
-            update(price_decision)
-            .where(
-                price_decision.c.decision_id == bindparam("of"), price_decision.c.status == bindparam("was")
+        for some in chunks(decisions):
+            statement = (
+                update(price_decision)
+                .where(price_decision.c.decision_id.in_(some), price_decision.c.status == was)
+                .values(status=becomes, updated_at=now)
             )
-            .values(status=bindparam("becomes"), updated_at=now)
-        )
-        for of, was, becomes in changes:
-            if tx.execute(statement, {"of": of, "was": was, "becomes": becomes}).rowcount != 1:
-                raise RuntimeError(f"decision {of} is no longer {was}")
+            if tx.execute(statement).rowcount != len(some):
+                raise RuntimeError(f"of {len(some)} decisions that were {was} some are not any more")
 
     def recall(
         self, tx: Connection, decisions: Sequence[str], finding: Mapping[str, Any], **new: Any
     ) -> None:
         """Add a finding to stored decisions and set columns of theirs."""
+        statement = (
+            update(price_decision)
+            .where(price_decision.c.decision_id == bindparam("of"))
+            .values(findings=bindparam("found"), **new)
+        )
         for some in chunks(decisions):
             query = select(price_decision.c.decision_id, price_decision.c.findings)
-            for row in list(tx.execute(query.where(price_decision.c.decision_id.in_(some)))):
-                tx.execute(
-                    update(price_decision)
-                    .where(price_decision.c.decision_id == row.decision_id)
-                    .values(findings=[*row.findings, dict(finding)], **new)
-                )
+            before = tx.execute(query.where(price_decision.c.decision_id.in_(some)))
+            tx.execute(
+                statement,
+                [{"of": row.decision_id, "found": [*row.findings, dict(finding)]} for row in before],
+            )
 
     def statuses(self, conn: Connection, decisions: Sequence[str]) -> dict[str, str]:
         """Status by decision id."""

@@ -24,7 +24,7 @@ from pricecrawl.pricing.states import State
 from pricecrawl.pricing.strategy import STRATEGIES
 from pricecrawl.pricing.subject import Cost, Subject
 
-_ONE = Decimal(1)
+_ONE, _ZERO = Decimal(1), Decimal(0)
 
 
 class DecisionReason(StrEnum):
@@ -88,7 +88,9 @@ def compute(inputs: Inputs) -> Computed:
         return Computed(step, floors=floors)
     target = STRATEGIES[settings.strategy](market_price)
     capped = _capped(target, subject.current_price, settings)
-    rounded = to_ending(round_up(capped, step), settings.price_endings)
+    rounded = round_up(capped, step)
+    if settings.price_endings:
+        rounded = to_ending(rounded, settings.price_endings)
     if floors is None:
         return Computed(step, target, capped, rounded)
     proposed = max(rounded, floors.allowed)
@@ -163,7 +165,7 @@ def record(decision: Decision) -> dict[str, Any]:
 
 def _floors(cost: Cost | None, subject: Subject, settings: Settings, step: Decimal) -> Floors | None:
     """The floors, or None where the cost cannot be relied on at all (the guardrails then say why)."""
-    if cost is None or not cost.consistent_with(subject.currency) or settings.required_margin >= 1:
+    if cost is None or not cost.consistent_with(subject.currency) or settings.required_margin >= _ONE:
         return None
     return floor_rules.compute(cost, settings.required_margin, step)
 
@@ -181,12 +183,12 @@ def _capped(target: Decimal, current: Decimal | None, settings: Settings) -> Dec
 
 def _change(proposed: Decimal, current: Decimal | None) -> Decimal | None:
     """Relative change, to a millionth and away from zero: a limit is compared exactly elsewhere."""
-    if current is None or current <= 0:
+    if current is None or current <= _ZERO:
         return None
     difference = proposed - current
-    if difference < 0:
-        return -CEILING.divide(-difference, current).quantize(KEPT, context=CEILING)
-    return CEILING.divide(difference, current).quantize(KEPT, context=CEILING)
+    if difference < _ZERO:
+        return -CEILING.quantize(CEILING.divide(-difference, current), KEPT)
+    return CEILING.quantize(CEILING.divide(difference, current), KEPT)
 
 
 def _reason(inputs: Inputs, computed: Computed) -> DecisionReason:

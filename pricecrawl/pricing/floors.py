@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING as _UP
 from decimal import Decimal
 from enum import StrEnum
 from typing import NamedTuple
@@ -10,7 +9,7 @@ from typing import NamedTuple
 from pricecrawl.pricing.rounding import CEILING, KEPT
 from pricecrawl.pricing.subject import Cost
 
-_ONE, _ZERO = Decimal(1), Decimal(0)
+_ONE = Decimal(1)
 
 
 class Floor(StrEnum):
@@ -29,7 +28,7 @@ class Floors(NamedTuple):
     """Every bound as computed and the highest of them.
 
     `margin_floor` is kept to a millionth, rounded up; `allowed` is the highest bound rounded up to
-    the currency's quantum; `binding` names every bound that reaches it.
+    `step`, the currency's quantum.
     """
 
     variable_cost: Decimal
@@ -37,7 +36,13 @@ class Floors(NamedTuple):
     map_price: Decimal | None
     regulatory: Decimal | None
     allowed: Decimal
-    binding: tuple[Floor, ...]
+    step: Decimal
+
+    @property
+    def binding(self) -> tuple[Floor, ...]:
+        """Every bound that reaches `allowed`; one within the last step is the same price on the quantum."""
+        over = self.allowed - self.step
+        return tuple(name for name, bound in _named(*self[:4]) if bound > over)
 
 
 def compute(cost: Cost, required_margin: Decimal, step: Decimal) -> Floors:
@@ -47,16 +52,15 @@ def compute(cost: Cost, required_margin: Decimal, step: Decimal) -> Floors:
     division rounds up, so that the margin is never missed by a digit that was cut off.
     """
     variable_cost = cost.cogs + cost.fulfilment + cost.payment
-    margin_floor = CEILING.divide(variable_cost, _ONE - required_margin).quantize(KEPT, _UP)
+    margin_floor = CEILING.quantize(CEILING.divide(variable_cost, _ONE - required_margin), KEPT)
     map_price, regulatory = cost.map_price, cost.regulatory_floor
-    highest = max(variable_cost, margin_floor, map_price or _ZERO, regulatory or _ZERO)
-    allowed = highest.quantize(step, _UP)
-    # A bound within the last step is the same price once it is on the quantum.
-    over = allowed - step
-    binding = tuple(
-        name for name, bound in _named(variable_cost, margin_floor, map_price, regulatory) if bound > over
-    )
-    return Floors(variable_cost, margin_floor, map_price, regulatory, allowed, binding)
+    highest = max(variable_cost, margin_floor)
+    if map_price is not None and map_price > highest:
+        highest = map_price
+    if regulatory is not None and regulatory > highest:
+        highest = regulatory
+    allowed = CEILING.quantize(highest, step)
+    return Floors(variable_cost, margin_floor, map_price, regulatory, allowed, step)
 
 
 def violated(floors: Floors, price: Decimal) -> tuple[Floor, ...]:

@@ -48,7 +48,12 @@ GUARDRAILS: tuple[Guardrail, ...] = (
 
 def evaluate(inputs: Inputs, computed: Computed) -> tuple[Finding, ...]:
     """Every finding, in the order of `GUARDRAILS`."""
-    return tuple(finding for guardrail in GUARDRAILS if (finding := guardrail(inputs, computed)) is not None)
+    findings: list[Finding] = []
+    for guardrail in GUARDRAILS:
+        finding = guardrail(inputs, computed)
+        if finding is not None:
+            findings.append(finding)
+    return tuple(findings)
 
 
 def strictest(findings: tuple[Finding, ...]) -> Verdict:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from decimal import Decimal
 
 from pricecrawl.domain.mapping import ACCEPTED
 from pricecrawl.domain.reasons import FindingCode
 from pricecrawl.pricing.findings import Computed, Finding, Inputs, block
 from pricecrawl.pricing.floors import violated
 from pricecrawl.pricing.rounding import on_quantum
+
+_ONE, _ZERO = Decimal(1), Decimal(0)
 
 
 def policy_available(inputs: Inputs, _: Computed) -> Finding | None:
@@ -79,7 +81,7 @@ def cost_fresh(inputs: Inputs, _: Computed) -> Finding | None:
         return block(FindingCode.COST_STALE, f"the cost ended on {cost.valid_to:%Y-%m-%d}")
     if cost.valid_from > inputs.now:
         return block(FindingCode.COST_STALE, f"the cost starts on {cost.valid_from:%Y-%m-%d}")
-    if inputs.now - cost.confirmed_at > timedelta(days=settings.cost_max_age_days):
+    if (inputs.now - cost.confirmed_at).days > settings.cost_max_age_days:
         return block(
             FindingCode.COST_STALE,
             f"the cost was last confirmed on {cost.confirmed_at:%Y-%m-%d}, "
@@ -102,7 +104,7 @@ def cost_consistent(inputs: Inputs, computed: Computed) -> Finding | None:
 
 def margin_possible(inputs: Inputs, _: Computed) -> Finding | None:
     """Variable cost / (1 - margin) needs a margin under 1."""
-    if inputs.settings is None or 0 <= inputs.settings.required_margin < 1:
+    if inputs.settings is None or _ZERO <= inputs.settings.required_margin < _ONE:
         return None
     return block(FindingCode.MARGIN_IMPOSSIBLE, f"a margin of {inputs.settings.required_margin} has no price")
 
@@ -132,7 +134,7 @@ def current_price_consistent(inputs: Inputs, computed: Computed) -> Finding | No
     current = inputs.subject.current_price
     if current is None or computed.step is None:
         return None
-    if current > 0 and on_quantum(current, computed.step):
+    if current > _ZERO and on_quantum(current, computed.step):
         return None
     return block(FindingCode.CURRENT_PRICE_INCONSISTENT, f"the current price {current} cannot be right")
 
@@ -158,7 +160,7 @@ def on_the_quantum(_: Inputs, computed: Computed) -> Finding | None:
 
 def positive(_: Inputs, computed: Computed) -> Finding | None:
     """The re-check: a price above zero."""
-    if computed.proposed is None or computed.proposed > 0:
+    if computed.proposed is None or computed.proposed > _ZERO:
         return None
     return block(FindingCode.NOT_POSITIVE, f"{computed.proposed} is no price")
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
+from functools import lru_cache, partial
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from pricecrawl.domain.availability import Availability
 from pricecrawl.domain.candidate import PriceKind
-from pricecrawl.domain.mapping import MappingStatus
+from pricecrawl.domain.mapping import MappingMethod, MappingStatus
 from pricecrawl.domain.market import TaxBasis
 from pricecrawl.domain.offer import Offer, same_content
 from pricecrawl.domain.promotion import PromotionKind, unconditional_amount
@@ -33,8 +35,10 @@ _R = ExclusionReason
 # This is run for every offer of every SKU: members by name cost a lookup each time, and membership
 # in a set of enum members costs a call.
 _AUTO_ACCEPTED, _HUMAN_ACCEPTED = MappingStatus.AUTO_ACCEPTED, MappingStatus.HUMAN_ACCEPTED
+_ZERO = Decimal(0)
 _IN_STOCK, _MEMBER = Availability.IN_STOCK, PriceKind.MEMBER
 _NO_PROMO, _UNCONDITIONAL = PromotionKind.NONE, PromotionKind.UNCONDITIONAL
+_MODEL = MappingMethod.MODEL
 
 _PROMOTION_REASONS = {
     PromotionKind.CONDITIONAL: _R.PROMOTION_CONDITIONAL,
@@ -55,12 +59,32 @@ _AVAILABILITY_REASONS = {
 }
 
 
+# What a person could clear up; every other reason leaves an offer out for good. NO_PRICE is one of
+# them only beside another: a page in doubt may hide a price, a page without one does not.
+_IN_DOUBT = (
+    _R.MAPPING_NOT_ACCEPTED,
+    _R.NEEDS_REVIEW,
+    _R.CURRENCY_UNKNOWN,
+    _R.PROMOTION_CONDITIONAL,
+    _R.PROMOTION_AMBIGUOUS,
+    _R.CODE_REQUIRED,
+    _R.BUNDLE_AMBIGUOUS,
+    _R.NO_PRICE,
+).__contains__
+
+_ID = attrgetter("offer_id")
+_LANDED = itemgetter(1)
+
+
 class Freshness(StrEnum):
     """What the evidence of a snapshot is worth today."""
 
     FRESH = "fresh"
     STALE = "stale"
     NONE = "none"
+
+
+_FRESH = Freshness.FRESH
 
 
 class Assessed(NamedTuple):
@@ -74,6 +98,10 @@ class Assessed(NamedTuple):
     landed: Decimal | None
     reasons: tuple[ExclusionReason, ...] = ()
     conversion: Conversion | None = None
+
+
+# The same as calling Assessed, without a Python frame for each of the plain offers.
+_assessed = partial(tuple.__new__, Assessed)
 
 
 class Terms(NamedTuple):
@@ -90,13 +118,18 @@ class MarketPrice(NamedTuple):
     """A snapshot: the price, who set it, who counted and who was left out, and why.
 
     `price` is None when no offer is eligible, and `note` then says
-    NO_FRESH_COMPARABLE_MARKET_PRICE.
+    NO_FRESH_COMPARABLE_MARKET_PRICE. `doubtful` are those of the excluded that would count if a
+    person settled every doubt about them, `by_model` those of the eligible whose mapping a model found
+    and no person has accepted; `two_of_a_source` is True when one source has two eligible offers.
     """
 
     price: Decimal | None
     winner: Assessed | None
     eligible: tuple[Assessed, ...]
     excluded: tuple[Assessed, ...]
+    doubtful: tuple[Assessed, ...]
+    by_model: tuple[Assessed, ...]
+    two_of_a_source: bool
     freshness: Freshness
     computed_at: datetime
 
@@ -111,60 +144,82 @@ def market_price(
 ) -> MarketPrice:
     """The market price of one SKU from its mapped offers, as of `now`.
 
-    Ties go to the offer with the smaller (source, source_sku, offer_id), so the order in which
-    offers arrive changes nothing.
+    Ties go to the smaller offer id, so the order in which offers arrive changes nothing.
     """
-    terms = Terms(
-        subject,
-        settings,
-        rates,
-        now - timedelta(minutes=settings.freshness_minutes(subject.tier)),
-        now + CLOCK_SKEW,
-    )
+    terms = Terms(subject, settings, rates, *_window(settings.freshness_minutes(subject.tier), now))
     eligible: list[Assessed] = []
     excluded: list[Assessed] = []
-    for offer in offers:
+    by_model: list[Assessed] = []
+    sources: set[str] = set()
+    for offer in sorted(offers, key=_ID):
         assessed = assess(offer, terms)
-        (excluded if assessed.reasons else eligible).append(assessed)
-    eligible.sort(key=_rank)
-    excluded.sort(key=_place)
-    winner = eligible[0] if eligible else None
+        if assessed.reasons:
+            excluded.append(assessed)
+            continue
+        eligible.append(assessed)
+        sources.add(offer.source)
+        if offer.mapping_method is _MODEL and offer.mapping_status is _AUTO_ACCEPTED:
+            by_model.append(assessed)
+    if not eligible:
+        freshness = Freshness.STALE if any(_R.STALE in item.reasons for item in excluded) else Freshness.NONE
+        return MarketPrice(None, None, (), tuple(excluded), _doubtful(excluded), (), False, freshness, now)
+    eligible.sort(key=_LANDED)  # stable: ties stay in order of id
     return MarketPrice(
-        winner.landed if winner else None,
-        winner,
+        eligible[0].landed,
+        eligible[0],
         tuple(eligible),
         tuple(excluded),
-        _freshness(eligible, excluded),
+        _doubtful(excluded) if excluded else (),
+        tuple(by_model),
+        len(sources) != len(eligible),
+        _FRESH,
         now,
     )
 
 
+def _doubtful(excluded: list[Assessed]) -> tuple[Assessed, ...]:
+    return tuple([item for item in excluded if all(map(_IN_DOUBT, item.reasons))])
+
+
+@lru_cache(maxsize=16)
+def _window(minutes: int, now: datetime) -> tuple[datetime, datetime]:
+    """Earliest and latest time of a reading that counts; the same for every SKU of a tier in a run."""
+    return now - timedelta(minutes=minutes), now + CLOCK_SKEW
+
+
 def assess(offer: Offer, terms: Terms) -> Assessed:
     """The offer with its landed price and every reason that keeps it from counting."""
+    subject, settings, _, oldest, latest = terms
     reasons: list[ExclusionReason] = []
-    status = offer.mapping_status
+    status, promotion = offer.mapping_status, offer.promotion.kind
     if status is not _AUTO_ACCEPTED and status is not _HUMAN_ACCEPTED:
         reasons.append(_R.MAPPING_NOT_ACCEPTED)
     if offer.source_held:
         reasons.append(_R.SOURCE_HELD)
-    if not terms.oldest <= offer.observed_at <= terms.latest:
+    if not oldest <= offer.observed_at <= latest:
         reasons.append(_R.STALE)
     if offer.needs_review:
         reasons.append(_R.NEEDS_REVIEW)
-    if (
-        offer.availability is not _IN_STOCK
-        or offer.price_kind is _MEMBER
-        or offer.promotion.kind is not _NO_PROMO
-    ):
-        _check_terms(offer, terms.settings, reasons)
-    if not offer.competitor_approved or (offer.seller and not terms.settings.marketplace_sellers):
+    if offer.availability is not _IN_STOCK or offer.price_kind is _MEMBER or promotion is not _NO_PROMO:
+        _check_terms(offer, settings, reasons)
+    if not offer.competitor_approved or (offer.seller and not settings.marketplace_sellers):
         reasons.append(_R.SELLER_NOT_ELIGIBLE)
-    if offer.condition not in terms.settings.conditions:
+    if offer.condition not in settings.conditions:
         reasons.append(_R.NOT_COMPARABLE_CONDITION)
-    if not same_content(offer.content, terms.subject.content):
+    if offer.content is not subject.content and not same_content(offer.content, subject.content):
         reasons.append(_R.NOT_COMPARABLE_QUANTITY)
-    if offer.country != terms.subject.country and _other_market(offer, terms):
+    if offer.country != subject.country and _other_market(offer, terms):
         reasons.append(_R.MARKET_MISMATCH)
+    price, shipping = offer.item_price, offer.shipping
+    if (  # nothing to convert, nothing to take off: most offers
+        price is not None
+        and shipping is not None
+        and price > _ZERO
+        and promotion is _NO_PROMO
+        and offer.tax_basis is subject.tax_basis
+        and offer.currency == subject.currency
+    ):
+        return _assessed((offer, price + shipping, tuple(reasons), None))
     landed, conversion = _landed(offer, terms, reasons)
     return Assessed(offer, landed, tuple(reasons), conversion)
 
@@ -235,7 +290,7 @@ def _converted(
     if isinstance(found, ExclusionReason):
         reasons.append(found)
         return None, None
-    return EXACT.multiply(amount, found.factor).quantize(KEPT, context=EXACT), found
+    return EXACT.quantize(EXACT.multiply(amount, found.factor), KEPT), found
 
 
 def _on_basis(amount: Decimal, offer: Offer, subject: Subject, settings: Settings) -> Decimal | None:
@@ -252,24 +307,5 @@ def _on_basis(amount: Decimal, offer: Offer, subject: Subject, settings: Setting
         return None
     factor = 1 + rate
     if subject.tax_basis is TaxBasis.INCLUSIVE:
-        return EXACT.multiply(amount, factor).quantize(KEPT, context=EXACT)
-    return EXACT.divide(amount, factor).quantize(KEPT, context=EXACT)
-
-
-def _freshness(eligible: list[Assessed], excluded: list[Assessed]) -> Freshness:
-    if eligible:
-        return Freshness.FRESH
-    if any(_R.STALE in item.reasons for item in excluded):
-        return Freshness.STALE
-    return Freshness.NONE
-
-
-def _place(item: Assessed) -> tuple[str, str, int]:
-    offer = item.offer
-    return (offer.source, offer.source_sku, offer.offer_id)
-
-
-def _rank(item: Assessed) -> tuple[Decimal, str, str, int]:
-    offer = item.offer
-    assert item.landed is not None
-    return (item.landed, offer.source, offer.source_sku, offer.offer_id)
+        return EXACT.quantize(EXACT.multiply(amount, factor), KEPT)
+    return EXACT.quantize(EXACT.divide(amount, factor), KEPT)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, Self
 
 from pricecrawl.domain.market import TaxBasis
 
@@ -63,6 +63,16 @@ class PriceScope:
         """One text for leases and unique keys."""
         parts = (self.currency, self.tax_basis.value, self.channel, self.price_list, str(self.min_quantity))
         return "|".join((*parts, self.customer_group))
+
+    @classmethod
+    def from_key(cls, key: str) -> Self:
+        """The scope that a `key` was made of."""
+        currency, basis, channel, price_list, quantity, group = key.split("|")
+        return cls(currency, TaxBasis(basis), channel, price_list, int(quantity), group)
+
+    def __post_init__(self) -> None:
+        if any("|" in part for part in (self.currency, self.channel, self.price_list, self.customer_group)):
+            raise ValueError("a scope's names cannot contain '|'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +228,24 @@ class Capabilities:
     settle_time: timedelta = timedelta(seconds=30)
 
 
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One call to a platform, kept as evidence: no header, and no secret in any text."""
+
+    at: datetime
+    request: str
+    body: str
+    status: int | None
+    answer: str
+
+
 class TargetUnavailable(Exception):
     """A read could not be answered (outage, throttling, bad answer); says nothing about the price."""
+
+    def __init__(self, cause: str, *, throttled: bool = False, retry_after_s: float | None = None) -> None:
+        super().__init__(cause)
+        self.throttled = throttled
+        self.retry_after_s = retry_after_s
 
 
 class CommerceTarget(Protocol):
@@ -243,3 +269,23 @@ class CommerceTarget(Protocol):
     def poll(self, operation: OperationRef) -> WriteOutcome:
         """State of an accepted write; only where `capabilities.asynchronous`."""
         ...
+
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """The calls that this thread made since it last asked, oldest first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A target and which of its prices ours are: the part of a scope that a decision does not know."""
+
+    target: CommerceTarget
+    channel: str = ""
+    price_list: str = ""
+    customer_group: str = ""
+
+    def scope(self, currency: str, tax_basis: TaxBasis) -> PriceScope:
+        """Where a price in this currency and on this basis goes."""
+        return PriceScope(
+            currency, tax_basis, self.channel, self.price_list, customer_group=self.customer_group
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from pricecrawl.domain.mapping import MappingMethod, MappingStatus
+from pricecrawl.domain.mapping import MappingStatus
 from pricecrawl.domain.reasons import ExclusionReason, FindingCode
 from pricecrawl.pricing.findings import Computed, Finding, Inputs, review
 from pricecrawl.pricing.market_price import Assessed, MarketPrice
@@ -12,7 +12,6 @@ from pricecrawl.pricing.rounding import EXACT
 
 _R = ExclusionReason
 _ONE = Decimal(1)
-_MODEL, _AUTO_ACCEPTED = MappingMethod.MODEL, MappingStatus.AUTO_ACCEPTED
 
 _MAPPING = (_R.MAPPING_NOT_ACCEPTED,)
 _EVIDENCE = (_R.NEEDS_REVIEW, _R.CURRENCY_UNKNOWN)
@@ -22,8 +21,6 @@ _UNCLEAR_PROMOTIONS = (
     _R.CODE_REQUIRED,
     _R.BUNDLE_AMBIGUOUS,
 )
-# What a person could clear up; every other reason leaves an offer out for good.
-_SOFT = (*_MAPPING, *_EVIDENCE, *_UNCLEAR_PROMOTIONS, _R.NO_PRICE)
 
 
 def has_current_price(inputs: Inputs, _: Computed) -> Finding | None:
@@ -35,9 +32,13 @@ def has_current_price(inputs: Inputs, _: Computed) -> Finding | None:
 
 def decrease_limit(inputs: Inputs, computed: Computed) -> Finding | None:
     """Down by more than the policy lets through without a person."""
-    current, proposed, settings = inputs.subject.current_price, computed.proposed, inputs.settings
-    if current is None or proposed is None or settings is None or proposed >= current:
+    change, settings = computed.change, inputs.settings
+    # `change` is rounded away from zero: within the limit it surely is, beyond it is worked out exactly.
+    if change is None or settings is None or change >= -settings.review_decrease:
         return None
+    current, proposed = inputs.subject.current_price, computed.proposed
+    assert current is not None
+    assert proposed is not None
     if current - proposed <= EXACT.multiply(current, settings.review_decrease):
         return None
     return review(
@@ -49,9 +50,12 @@ def decrease_limit(inputs: Inputs, computed: Computed) -> Finding | None:
 
 def increase_limit(inputs: Inputs, computed: Computed) -> Finding | None:
     """Up by more than the policy lets through without a person."""
-    current, proposed, settings = inputs.subject.current_price, computed.proposed, inputs.settings
-    if current is None or proposed is None or settings is None or proposed <= current:
+    change, settings = computed.change, inputs.settings
+    if change is None or settings is None or change <= settings.review_increase:
         return None
+    current, proposed = inputs.subject.current_price, computed.proposed
+    assert current is not None
+    assert proposed is not None
     if proposed - current <= EXACT.multiply(current, settings.review_increase):
         return None
     return review(
@@ -71,13 +75,9 @@ def off_floor(_: Inputs, computed: Computed) -> Finding | None:
 
 def mapping_proven(inputs: Inputs, _: Computed) -> Finding | None:
     """A mapping that a model found is looked at by a person before it first moves a price."""
-    fresh = [
-        item.offer
-        for item in inputs.market.eligible
-        if item.offer.mapping_method is _MODEL
-        and item.offer.mapping_status is _AUTO_ACCEPTED
-        and not item.offer.first_use_reviewed
-    ]
+    if not inputs.market.by_model:
+        return None
+    fresh = [item.offer for item in inputs.market.by_model if not item.offer.first_use_reviewed]
     if not fresh:
         return None
     names = ", ".join(f"{offer.source}/{offer.source_sku}" for offer in fresh)
@@ -87,30 +87,25 @@ def mapping_proven(inputs: Inputs, _: Computed) -> Finding | None:
 def mapping_threshold(inputs: Inputs, _: Computed) -> Finding | None:
     """A model's mapping under the policy's threshold, or one still in review that would be lower."""
     settings, market = inputs.settings, inputs.market
-    if settings is None or market.price is None:
+    if settings is None or market.price is None or not (market.by_model or market.doubtful):
         return None
-    under = [
-        item.offer
-        for item in market.eligible
-        if item.offer.mapping_method is _MODEL
-        and item.offer.mapping_status is _AUTO_ACCEPTED
-        and (item.offer.mapping_confidence or 0) < settings.mapping_threshold
-    ]
-    waiting = [
+    threshold = settings.mapping_threshold
+    doubted = [item.offer for item in market.by_model if (item.offer.mapping_confidence or 0) < threshold]
+    doubted += [
         item.offer
         for item in _doubtful(market, _MAPPING)
         if item.offer.mapping_status is MappingStatus.REVIEW_REQUIRED and _could_win(item, market.price)
     ]
-    if not under and not waiting:
+    if not doubted:
         return None
-    names = ", ".join(f"{offer.source}/{offer.source_sku}" for offer in under + waiting)
+    names = ", ".join(f"{offer.source}/{offer.source_sku}" for offer in doubted)
     return review(FindingCode.MAPPING_UNDER_THRESHOLD, f"not surely this product: {names}")
 
 
 def promotion_clear(inputs: Inputs, _: Computed) -> Finding | None:
     """An offer left out for its promotion alone that could have been the market price."""
     price = inputs.market.price
-    if price is None:
+    if price is None or not inputs.market.doubtful:
         return None
     unclear = [
         f"{item.offer.source}/{item.offer.source_sku} ({item.offer.promotion.text})"
@@ -127,14 +122,14 @@ def promotion_clear(inputs: Inputs, _: Computed) -> Finding | None:
 def evidence_agrees(inputs: Inputs, _: Computed) -> Finding | None:
     """One shop with two prices for the SKU, or a reading in review that would be the lowest."""
     market = inputs.market
-    if market.price is None:
+    if market.price is None or not (market.doubtful or market.two_of_a_source):
         return None
     torn = [
         f"{item.offer.source}/{item.offer.source_sku} was read as {item.landed or 'no price'} and is in doubt"
         for item in _doubtful(market, _EVIDENCE)
         if _could_win(item, market.price)
     ]
-    if len({item.offer.source for item in market.eligible}) != len(market.eligible):
+    if market.two_of_a_source:
         torn += _two_prices(market)
     return review(FindingCode.CONFLICTING_EVIDENCE, "; ".join(torn)) if torn else None
 
@@ -214,14 +209,10 @@ def market_steady(inputs: Inputs, _: Computed) -> Finding | None:
     return review(FindingCode.ANOMALY_MARKET_MOVE, f"the market moved from {previous} to {price}")
 
 
-def _doubtful(market: MarketPrice, reasons: tuple[ExclusionReason, ...]) -> list[Assessed]:
+def _doubtful(market: MarketPrice, reasons: tuple[ExclusionReason, ...]) -> tuple[Assessed, ...]:
     """Offers left out for one of `reasons` that would count if the doubt about them were settled."""
-    if not market.excluded:
-        return []
-    asked, soft = reasons.__contains__, _SOFT.__contains__
-    return [
-        item for item in market.excluded if any(map(asked, item.reasons)) and all(map(soft, item.reasons))
-    ]
+    asked = reasons.__contains__
+    return tuple(item for item in market.doubtful if any(map(asked, item.reasons)))
 
 
 def _could_win(item: Assessed, price: Decimal) -> bool:

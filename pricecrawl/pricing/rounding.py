@@ -34,12 +34,12 @@ def quantum(currency: str) -> Decimal:
 
 def round_up(amount: Decimal, step: Decimal) -> Decimal:
     """The smallest multiple of `step` (a power of ten) that is not under `amount`."""
-    return amount.quantize(step, context=CEILING)
+    return CEILING.quantize(amount, step)
 
 
 def on_quantum(amount: Decimal, step: Decimal) -> bool:
     """True when `amount` is a whole number of steps (a power of ten)."""
-    return amount.quantize(step, context=EXACT) == amount
+    return not EXACT.remainder(amount, step)
 
 
 def to_ending(amount: Decimal, endings: tuple[Decimal, ...]) -> Decimal:

@@ -9,6 +9,8 @@ from decimal import Decimal
 from pricecrawl.domain.market import TaxBasis
 from pricecrawl.domain.offer import ONE_UNIT, Content
 
+_ZERO = Decimal(0)
+
 
 @dataclass(frozen=True, slots=True)
 class Subject:
@@ -50,12 +52,13 @@ class Cost:
 
         A blank that arrived as 0 would make a floor of 0, and a floor of 0 sells at a penny.
         """
-        bounds = (self.map_price, self.regulatory_floor)
         return (
             self.currency == currency
-            and self.cogs > 0
-            and min(self.fulfilment, self.payment) >= 0
-            and all(bound is None or bound > 0 for bound in bounds)
+            and self.cogs > _ZERO
+            and self.fulfilment >= _ZERO
+            and self.payment >= _ZERO
+            and (self.map_price is None or self.map_price > _ZERO)
+            and (self.regulatory_floor is None or self.regulatory_floor > _ZERO)
         )
 
 

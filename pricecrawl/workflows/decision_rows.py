@@ -87,56 +87,54 @@ def decision(decision_id: str, snapshot_id: int, made: Decision) -> dict[str, An
     }
 
 
-def events(decision_id: str, snapshot_id: int, made: Decision, *, cause: str) -> list[Event]:
-    """The events of one decision, each caused by the one before."""
+def events(
+    made: Decision, decision_row: Mapping[str, Any], snapshot_row: Mapping[str, Any], *, cause: str
+) -> list[Event]:
+    """The events of one decision, each caused by the one before; they vouch for its two rows."""
     inputs, now = made.inputs, made.inputs.now
-    aggregate = f"sku:{inputs.subject.sku}"
-    chain: list[Event] = []
-
-    def add(kind: EventType, payload: Mapping[str, Any]) -> None:
-        before = chain[-1].event_id if chain else cause
-        chain.append(
-            event(kind, aggregate, payload, now=now, correlation=decision_id, producer=PRODUCER, cause=before)
-        )
-
-    taken = snapshot(snapshot_id, made)
-    add(
-        EventType.MARKET_PRICE_COMPUTED,
-        {
-            "snapshot_id": snapshot_id,
-            "market_price": _text(inputs.market.price),
-            "note": inputs.market.note,
-            "eligible": [item.offer.offer_id for item in inputs.market.eligible],
-            "excluded": [item.offer.offer_id for item in inputs.market.excluded],
-            "sha256": digest(taken, SNAPSHOT_FACTS),
-        },
-    )
-    row = decision(decision_id, snapshot_id, made)
-    add(
-        EventType.PRICE_COMPUTED,
-        {
-            "decision_id": decision_id,
-            "current_price": _text(inputs.subject.current_price),
-            "proposed_price": _text(made.computed.proposed),
-            "reason": made.reason.value,
-            "sha256": digest(row, DECISION_FACTS),
-        },
-    )
+    of, aggregate = decision_row["decision_id"], f"sku:{inputs.subject.sku}"
     codes = [finding.code.value for finding in made.findings]
-    add(
-        EventType.POLICY_EVALUATED,
-        {
-            "decision_id": decision_id,
-            "policy_version": inputs.policy_version,
-            "verdict": made.verdict.value,
-            "findings": codes,
-        },
-    )
+    told: list[tuple[EventType, Mapping[str, Any]]] = [
+        (
+            EventType.MARKET_PRICE_COMPUTED,
+            {
+                "snapshot_id": snapshot_row["id"],
+                "market_price": _text(inputs.market.price),
+                "note": inputs.market.note,
+                "eligible": [item.offer.offer_id for item in inputs.market.eligible],
+                "excluded": [item.offer.offer_id for item in inputs.market.excluded],
+                "sha256": digest(snapshot_row, SNAPSHOT_FACTS),
+            },
+        ),
+        (
+            EventType.PRICE_COMPUTED,
+            {
+                "decision_id": of,
+                "current_price": _text(inputs.subject.current_price),
+                "proposed_price": _text(made.computed.proposed),
+                "reason": made.reason.value,
+                "sha256": digest(decision_row, DECISION_FACTS),
+            },
+        ),
+        (
+            EventType.POLICY_EVALUATED,
+            {
+                "decision_id": of,
+                "policy_version": inputs.policy_version,
+                "verdict": made.verdict.value,
+                "findings": codes,
+            },
+        ),
+    ]
     if made.verdict is Verdict.REVIEW:
-        expires = row["expires_at"]
-        add(EventType.APPROVAL_REQUESTED, _review(decision_id, codes, expires))
+        told.append((EventType.APPROVAL_REQUESTED, _review(of, codes, decision_row["expires_at"])))
     elif made.verdict is Verdict.ALLOW:
-        add(EventType.PRICE_APPROVED, {"decision_id": decision_id, "by": f"policy {inputs.policy_version}"})
+        payload = {"decision_id": of, "by": f"policy {inputs.policy_version}"}
+        told.append((EventType.PRICE_APPROVED, payload))
+    chain: list[Event] = []
+    for kind, words in told:
+        before = chain[-1].event_id if chain else cause
+        chain.append(event(kind, aggregate, words, now=now, correlation=of, producer=PRODUCER, cause=before))
     return chain
 
 
@@ -167,6 +165,8 @@ def _review(decision_id: str, codes: list[str], expires: datetime) -> dict[str, 
 
 
 def _canonical(value: Any) -> Any:
+    if value is None or isinstance(value, str | int):
+        return value
     if isinstance(value, Decimal):
         # PostgreSQL and SQLite keep the digits that were written; a trailing zero says nothing more.
         return format(value.normalize(), "f")

@@ -147,10 +147,11 @@ class _Run:
             statuses = self.store.statuses(tx, list(self.breaker.passed))
             taken = [of for of, status in statuses.items() if status == State.APPROVED.value]
             expires = self.now + timedelta(hours=self._default().review_hours)
-            changes = [(of, State.APPROVED.value, State.REVIEW_REQUIRED.value) for of in taken]
-            for of, was, becomes in changes:
-                advance(was, State(becomes), what=f"decision {of}")
-            self.store.set_status(tx, changes, now=self.now)
+            for of in taken:
+                advance(State.APPROVED, State.REVIEW_REQUIRED, what=f"decision {of}")
+            self.store.set_status(
+                tx, taken, was=State.APPROVED.value, becomes=State.REVIEW_REQUIRED.value, now=self.now
+            )
             self.store.recall(tx, taken, finding.plain(), verdict=Verdict.REVIEW.value, expires_at=expires)
             self.store.append(
                 tx,
@@ -198,24 +199,25 @@ class _Run:
         return self.breaker.judge(tx, decided, self._default())
 
     def _save(self, tx: Any, loaded: Loaded, decided: list[tuple[str, Decision]]) -> None:
-        now = self.now
         numbers = self.store.snapshot_ids(tx, len(decided))
-        events, stale = [], []
+        events = []
+        stale: dict[str, list[str]] = {}
         snapshots, decisions = [], []
         for number, (decision_id, decision) in zip(numbers, decided, strict=True):
             sku = decision.inputs.subject.sku
             snapshots.append(rows.snapshot(number, decision))
             decisions.append(rows.decision(decision_id, number, decision))
-            events += rows.events(decision_id, number, decision, cause=self.cause)
+            events += rows.events(decision, decisions[-1], snapshots[-1], cause=self.cause)
             for old in loaded.open.get(sku, ()):
                 advance(old.status, State.STALE, what=f"decision {old.decision_id}")
-                stale.append((old.decision_id, old.status, State.STALE.value))
+                stale.setdefault(old.status, []).append(old.decision_id)
             self.result.verdicts[decision.verdict.value] += 1
         self.store.save(tx, snapshots, decisions)
-        self.store.set_status(tx, stale, now=now)
+        for was, old_ones in stale.items():
+            self.store.set_status(tx, old_ones, was=was, becomes=State.STALE.value, now=self.now)
+            self.result.superseded += len(old_ones)
         self.store.append(tx, events)
         self.result.skus += len(decided)
-        self.result.superseded += len(stale)
         room = KEPT - len(self.result.decisions)
         self.result.decisions += decided[:room]
 
