@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from pricecrawl.domain.candidate import Candidate, PriceKind
-from pricecrawl.domain.consensus_groups import Group, agree, groups, is_guess, money, rivals
+from pricecrawl.domain.candidate import Candidate, PriceKind, Tier
+from pricecrawl.domain.consensus_groups import Group, agree, groups, is_guess, is_visible, money, rivals
 from pricecrawl.domain.reasons import ReviewReason
 
 TIE_MARGIN = Decimal("0.05")
@@ -158,17 +158,26 @@ def _contradiction(winner: Group, others: Sequence[Group], *, anchored: bool) ->
     return None
 
 
-def doubt_priority(choice: Choice, standard: Sequence[Candidate], currency: str | None) -> Choice:
-    """A deal or pre-order price wins alone, so it is at least compared with the standard prices."""
+def doubt_priority(choice: Choice, primary: Sequence[Candidate], currency: str | None) -> Choice:
+    """A deal or pre-order price wins alone, so it is at least compared with the standard prices.
+
+    It is doubted when it is dearer than all of them, or under 30 % of them; and when it is one source's
+    word, by no rule of the shop's own, while the page itself shows another price.
+    """
     first = choice.chosen
-    firm = [c.amount for c in standard if not is_guess(c.method)]
-    if first is None or not firm or any(agree(first.amount, amount, currency) for amount in firm):
+    firm = [c for c in primary if c.kind is PriceKind.STANDARD and not is_guess(c.method)]
+    if first is None or not firm or any(agree(first.amount, c.amount, currency) for c in firm):
         return choice
-    if first.amount > max(firm):
-        reason, why = ReviewReason.SOURCES_DISAGREE, "dearer than every standard price"
-    elif first.amount < min(firm) * DEEPEST_DEAL:
-        reason, why = ReviewReason.IMPLAUSIBLE_MOVE, "under 30 % of every standard price"
+    backing = {c.source_key for c in primary if agree(first.amount, c.amount, currency)}
+    shown = [c for c in firm if is_visible(c.method)]
+    if first.amount > max(c.amount for c in firm):
+        reason, why = ReviewReason.SOURCES_DISAGREE, "is dearer than every standard price"
+    elif first.amount < min(c.amount for c in firm) * DEEPEST_DEAL:
+        reason, why = ReviewReason.IMPLAUSIBLE_MOVE, "is under 30 % of every standard price"
+    elif shown and len(backing) == 1 and first.tier not in (Tier.ROW, Tier.LEARNED):
+        other = money(min(c.amount for c in shown), currency)
+        reason, why = ReviewReason.SOURCES_DISAGREE, f"is one source's word, and the page shows {other}"
     else:
         return choice
-    sentence = f"The {first.kind.value} price {money(first.amount, currency)} is {why}: a person must look."
+    sentence = f"The {first.kind.value} price {money(first.amount, currency)} {why}: a person must look."
     return replace(choice, trace=(*choice.trace, sentence), reasons=(*choice.reasons, reason))

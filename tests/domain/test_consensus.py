@@ -37,7 +37,7 @@ def test_a_deal_takes_the_price_ahead_of_heavier_standard_prices() -> None:
         [
             read("49.99", Method.JSON_LD),
             read("49.99", Method.CUSTOM_CSS, ".p"),
-            read("39.99", Method.DEAL_PRICE, ".sale"),
+            read("39.99", Method.DEAL_PRICE, ".sale", tier=Tier.ROW),
             read("45.00", Method.PRE_ORDER_PRICE, ".pre"),
         ]
     )
@@ -80,15 +80,31 @@ def test_nothing_read_of_a_page_without_a_price_is_no_review() -> None:
 
 
 @pytest.mark.parametrize(
-    ("deal", "reason"),
-    [("59.99", "sources_disagree"), ("9.99", "implausible_move"), ("29.99", None), ("49.99", None)],
+    ("deal", "tier", "reason"),
+    [
+        ("59.99", Tier.ROW, "sources_disagree"),
+        ("9.99", Tier.ROW, "implausible_move"),
+        ("29.99", Tier.ROW, None),
+        ("29.99", Tier.LEARNED, None),
+        ("29.99", Tier.GLOBAL, "sources_disagree"),
+        ("49.99", Tier.GLOBAL, None),
+    ],
 )
-def test_c1_a_lone_deal_is_compared_with_the_standard_prices(deal: str, reason: str | None) -> None:
-    result = settle(
-        [read("49.99", Method.JSON_LD), read("49.99", Method.BUY_BOX), read(deal, Method.DEAL_PRICE, ".d")]
-    )
+def test_c1_a_lone_deal_is_compared_with_the_standard_prices(
+    deal: str, tier: Tier, reason: str | None
+) -> None:
+    """A shop's own rule is believed against the visible price; one word of anybody else is not."""
+    standard = [read("49.99", Method.JSON_LD), read("49.99", Method.BUY_BOX)]
+    result = settle([*standard, read(deal, Method.DEAL_PRICE, ".d", tier=tier)])
     assert result.price == Decimal(deal)
     assert reasons(result) == ({reason} if reason else set())
+
+
+def test_a_deal_beside_markup_that_lags_is_no_doubt() -> None:
+    page = [read("49.99", Method.JSON_LD), read("29.99", Method.DEAL_PRICE, ".d", tier=Tier.GLOBAL)]
+    assert not settle(page).needs_review
+    two = [read("49.99", Method.BUY_BOX), *page, read("29.99", Method.DEAL_PRICE, ".e", tier=Tier.GLOBAL)]
+    assert (settle(two).price, settle(two).needs_review) == (Decimal("29.99"), False)
 
 
 def test_c1_a_lone_deal_is_compared_with_the_last_price() -> None:

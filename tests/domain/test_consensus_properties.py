@@ -18,7 +18,7 @@ from pricecrawl.domain.market import Market, TaxBasis
 from pricecrawl.domain.reasons import ReviewReason
 from tests.shared import examples
 
-COUNT = examples(400, 100_000)
+COUNT = examples(300, 100_000)
 SETTINGS = settings(max_examples=COUNT, deadline=None, suppress_health_check=list(HealthCheck))
 
 # Few distinct amounts, so that groups, ties, VAT rates, discounts and slips of a factor 100 all happen.
@@ -176,3 +176,36 @@ def test_groups_are_maximal_and_agree_pairwise(values, currency) -> None:
         assert not any(
             all(agree(c.amount, a, currency) for a in inside) for c in covered - set(group.members)
         )
+
+
+TRUTH, LIE = Decimal("49.99"), Decimal("37.50")
+TELLERS = [method for method in METHODS if method not in (Method.MEMBER_PRICE, Method.ORIGINAL_PRICE)]
+ORDINARY = [method for method in TELLERS if method not in (Method.DEAL_PRICE, Method.PRE_ORDER_PRICE)]
+# A deal by a shop's own rule takes the price by design; every other single voice may lie.
+sources = st.tuples(st.sampled_from(ORDINARY), st.sampled_from(SELECTORS))
+
+
+@SETTINGS
+@given(
+    st.lists(sources, min_size=2, max_size=5, unique=True),
+    sources,
+    st.sampled_from([PriceKind.STANDARD, PriceKind.STANDARD, PriceKind.SALE]),
+    situation,
+)
+def test_one_lying_source_never_wins_with_confidence_against_two_that_agree(
+    honest, liar, kind, around
+) -> None:
+    """Right or a review, whatever the methods and weights, unless a person or the last price says so."""
+    assume(liar not in honest and around["preference"] is None and around["anchor"] is None)
+
+    def says(amount: Decimal, source: tuple[Method, str], of: PriceKind = PriceKind.STANDARD) -> Candidate:
+        method, selector = source
+        return Candidate(of, amount, "EUR", method, selector, confidence_of(method), weight_of(method))
+
+    # A deal is doubted by what the page shows, so one of the honest sources has to be the page itself.
+    if kind is PriceKind.SALE:
+        assume(
+            any(method in (Method.BUY_BOX, Method.CUSTOM_CSS, Method.CUSTOM_REGEX) for method, _ in honest)
+        )
+    result = settle([*(says(TRUTH, source) for source in honest), says(LIE, liar, kind)], **around)
+    assert result.price == TRUTH or result.needs_review, result.trace
