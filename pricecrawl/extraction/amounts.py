@@ -14,7 +14,8 @@ from functools import lru_cache
 from lxml import etree
 
 from pricecrawl.domain.money_locale import currency_codes
-from pricecrawl.extraction.textmap import JOINT, TextMap
+from pricecrawl.extraction.document import Document
+from pricecrawl.extraction.textmap import JOINT, TextMap, words_of
 
 MAX_OCCURRENCES = 400
 MAX_SCANNED = 1_500_000  # characters of readable text
@@ -221,6 +222,36 @@ def occurrences(textmap: TextMap) -> list[Occurrence]:
     return [item for item, weak in zip(found, doubtful, strict=True) if not weak]
 
 
+_UNSIGNED = re.compile(
+    rf"(?:\d{{1,3}}(?:{_GROUP}\d{{3}})+|\d{{1,7}})(?:[.,]\d{{2}}|\s?[.,:]\s?[-–—]{{1,2}})?"
+)
+_priced = etree.XPath(
+    "descendant::*[contains(@class, 'rice') or contains(@id, 'rice') or contains(@class, 'reis') or "
+    "contains(@itemprop, 'rice') or contains(@class, 'prix') or contains(@class, 'amount')]"
+)
+
+
+def unsigned(document: Document) -> list[Occurrence]:
+    """Numbers without a currency that fill an element named for a price: the currency stands elsewhere."""
+    textmap = document.textmap
+    found: list[Occurrence] = []
+    elements: list[etree._Element] = _priced(document.tree)  # type: ignore[assignment]
+    for element in elements[:200]:
+        if len(element) > 3 or element.tag in ("input", "meta", "script", "style", "select"):
+            continue
+        text = words_of(element, 40)
+        if len(text) > 14 or not _UNSIGNED.fullmatch(text):
+            continue
+        index = textmap.position(element)
+        if index is None or any(item.first == index for item in found):
+            continue
+        start = textmap.starts[index]
+        holder = textmap.holder(index)
+        end = start + len(textmap.pieces[index])
+        found.append(Occurrence(start, end, text, index, index, holder, signed=False))
+    return sorted(found, key=lambda item: item.start)
+
+
 def _signs_in(text: str) -> set[tuple[int, int]]:
     """(start, end) of every currency sign that touches a number.
 
@@ -248,6 +279,8 @@ def _span(text: str, start: int, end: int, floor: int) -> tuple[int, int] | None
     """Where the amount of a sign begins and ends: the number that it leads, else the one that it follows."""
     after = _NUMBER_AFTER.match(text, end)
     before = _NUMBER_BEFORE.search(text, max(floor, start - _REACH), start)
+    if after is not None and before is not None and _is_split(start, end, before, after):
+        return before.start(1), after.end(1)
     if after is not None and before is not None:
         # "12 $15" and "12 € 15": the sign belongs to the number that it touches, else to the one before
         # where its language writes it last.
@@ -267,6 +300,14 @@ def _span(text: str, start: int, end: int, floor: int) -> tuple[int, int] | None
     return (before.start(1), end) if before is not None else None
 
 
+def _is_split(start: int, end: int, before: re.Match[str], after: re.Match[str]) -> bool:
+    """Whether the sign stands in the place of the decimal mark, as in "19€95"."""
+    glued = before.end(1) == start and after.start(1) == end
+    return (
+        glued and re.fullmatch(r"\d{2}", after[1]) is not None and not re.search(r"[.,]\d{1,2}$", before[1])
+    )
+
+
 @lru_cache(maxsize=4096)
 def _is_currency(word: str) -> bool:
     if word in _WORDS:
@@ -278,6 +319,9 @@ def _is_currency(word: str) -> bool:
 def _cut(textmap: TextMap, start: int, whole: str) -> Occurrence | None:
     """The match without parts that a block boundary separates from its number."""
     first = textmap.index_at(start)
+    if (split := _SPLIT.fullmatch(whole)) is not None:
+        text = f"{split[1]}{',' if '.' in split[1] else '.'}{split[3]} {split[2]}"
+        return Occurrence(start, start + len(whole), text, first, first, textmap.holder(first))
     if JOINT not in whole:
         return Occurrence(start, start + len(whole), whole.strip(), first, first, textmap.holder(first))
     parts = whole.split(JOINT)
@@ -305,6 +349,8 @@ def _cut(textmap: TextMap, start: int, whole: str) -> Occurrence | None:
     return Occurrence(begin, end, text, kept[0][0], kept[-1][0], textmap.holder(numeric), signed)
 
 
+_CENTS = re.compile(r"\d{2}\s?[^\w\s%]{0,2}(?:\s?[A-Za-zč]{1,4})?")
+_SPLIT = re.compile(rf"(\d[\d., ]*)([{''.join(sorted(_SIGNS))}])(\d{{2}})")
 _FRACTION = re.compile(r"frac|cent|deci|penn|minor|sup|small|kopecks|pence", re.IGNORECASE)
 
 
@@ -326,6 +372,8 @@ def _joined(textmap: TextMap, kept: list[tuple[int, str]]) -> tuple[str, list[tu
 
 
 def _is_fraction(textmap: TextMap, index: int) -> bool:
+    if not _CENTS.fullmatch(textmap.pieces[index].strip()):
+        return False  # "10% off" after an old price
     holder = textmap.holder(index)
     if holder.tag in ("sup", "small") or _FRACTION.search(f"{holder.get('class')} {holder.get('itemprop')}"):
         return True

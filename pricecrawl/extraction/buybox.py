@@ -16,12 +16,13 @@ from lxml import etree
 
 from pricecrawl.domain.candidate import Method, PriceKind, RawPrice, Tier
 from pricecrawl.domain.market import TaxBasis
-from pricecrawl.domain.money_roles import Role
+from pricecrawl.domain.money_roles import Role, old_new_pair
 from pricecrawl.extraction.amounts import Occurrence
 from pricecrawl.extraction.controls import Control
 from pricecrawl.extraction.labels import before_role, is_for_members, no_price, tax_of
 from pricecrawl.extraction.marks import Mark
-from pricecrawl.extraction.surroundings import Around, Surroundings
+from pricecrawl.extraction.seen import Seen, label_below, mark_choices, read_labels
+from pricecrawl.extraction.surroundings import Surroundings
 from pricecrawl.extraction.textmap import JOINT, TextMap
 
 THRESHOLD = 6.0
@@ -33,34 +34,7 @@ WEAK = 3.0
 _KIND_MARKS = (
     Mark.OLD | Mark.REGULAR | Mark.SAVING | Mark.UNIT | Mark.INSTALMENT | Mark.SHIPPING | Mark.MEMBER
 ) | (Mark.EXTRA | Mark.QUANTITY | Mark.NET | Mark.GROSS | Mark.PRE_ORDER | Mark.CURRENT)
-_DIGITS = re.compile(r"\d+")
 _ALONE = re.compile(r"[\s\W\d]*", re.UNICODE)
-
-
-@dataclass(slots=True)
-class Seen:
-    """One amount of the page with what was made of it."""
-
-    occurrence: Occurrence
-    around: Around
-    kind: PriceKind = PriceKind.STANDARD
-    score: float = 0.0
-    reason: str = ""
-    tax: TaxBasis = TaxBasis.UNKNOWN
-    lowest: bool = False
-    regular: bool = False
-    own: int = 0
-    choice: bool = False
-    before: str = ""
-    after: str = ""
-    label: str = ""
-    selector: str = ""
-    generic: bool = False
-
-    @property
-    def digits(self) -> str:
-        """The digits of the amount: what two spellings of it have in common."""
-        return "".join(_DIGITS.findall(self.occurrence.text))
 
 
 @dataclass(slots=True)
@@ -99,14 +73,14 @@ def look(
             continue
         seen.append(item)
     _own_marks(seen)
-    _mark_choices(seen)
+    mark_choices(seen)
     heading = surroundings.subject.heading
     place = textmap.position(heading) if heading is not None and seen else None
     buying = [control for control in controls if control.buys]
     previous_end = 0
     for number, item in enumerate(seen):
         following = seen[number + 1].occurrence.start if number + 1 < len(seen) else len(textmap.text)
-        _read_labels(item, textmap, previous_end, following)
+        read_labels(item, textmap, previous_end, following)
         previous_end = item.occurrence.end
         _classify(item, seen[number - 1] if number else None, textmap)
         if item.reason:
@@ -147,126 +121,6 @@ def _own_marks(seen: Sequence[Seen]) -> None:
         item.own = own
 
 
-_ROWS = frozenset(("li", "tr", "label", "option", "button", "dd", "article"))
-
-
-def _mark_choices(seen: Sequence[Seen]) -> None:
-    """Mark amounts in a list of like boxes that each hold another amount, unless theirs is the chosen box.
-
-    Two boxes make a list where their names or a radio button say so, three do in any case.
-    """
-    holding: dict[etree._Element, str] = {}
-    for item in seen:
-        for element, _ in item.around.levels[:7]:
-            holding.setdefault(element, item.digits)
-    for item in seen:
-        levels = item.around.levels[:7]
-        named = False
-        for step, (element, marks) in enumerate(levels):
-            named = named or bool(marks & Mark.CHOICE)
-            if element.tag not in _ROWS and (element.tag != "div" or step == 0):
-                continue
-            parent = element.getparent()
-            if parent is None:
-                continue
-            like = [child for child in parent if child.tag == element.tag and child in holding]
-            if len({holding[child] for child in like}) < 2:
-                continue
-            around = any(mark & Mark.CHOICE for _, mark in levels[step : step + 3])
-            if len(like) >= 3 or named or around or element.tag == "option" or _has_radio(element):
-                chosen = [child for child in like if child is not element and _is_chosen(child)]
-                item.choice = not (_is_chosen(element) and not chosen)
-                break
-
-
-def _has_radio(element: etree._Element) -> bool:
-    return any((box.get("type") or "").lower() == "radio" for box in element.iter("input"))
-
-
-def _is_chosen(element: etree._Element) -> bool:
-    """Whether a box of a list is the selected one."""
-    names = set((element.get("class") or "").lower().replace("--", "-").split())
-    if {"selected", "active", "is-selected", "is-active", "checked", "current"} & names:
-        return True
-    if any(name.endswith(("-selected", "-active", "-checked", "_selected", "_active")) for name in names):
-        return True
-    if "true" in (element.get("aria-checked"), element.get("aria-selected"), element.get("data-selected")):
-        return True
-    if element.tag == "option":
-        return element.get("selected") is not None
-    return any(box.get("checked") is not None for box in element.iter("input"))
-
-
-def _read_labels(item: Seen, textmap: TextMap, floor: int, ceiling: int) -> None:
-    """The words on the amount's own line on either side, and the label on the line before."""
-    occurrence = item.occurrence
-    text = textmap.text
-    first, last = occurrence.first, occurrence.last
-    begin = textmap.starts[first]
-    start = max(begin, floor)
-    index = first
-    while index > 0 and occurrence.start - start < 90 and start > floor:
-        if textmap.broken_between(index - 1):
-            break
-        index -= 1
-        start = max(textmap.starts[index], floor)
-    before = text[max(start, occurrence.start - 120) : occurrence.start].replace(JOINT, " ")
-    stop = min(textmap.starts[last + 1] - 1 if last + 1 < len(textmap.starts) else len(text), ceiling)
-    index = last
-    while stop - occurrence.end < 60 and stop < ceiling and index + 1 < len(textmap.pieces):
-        if textmap.broken_between(index):
-            break
-        index += 1
-        stop = min(textmap.starts[index + 1] - 1, ceiling)
-    after = text[occurrence.end : min(stop, occurrence.end + 120)].replace(JOINT, " ")
-    item.before = " ".join(before.split()) + (" " if before[-1:].isspace() else "")
-    item.after = (" " if after[:1].isspace() else "") + " ".join(after.split())
-    if (
-        not item.before.strip(" :*-–(\"'")
-        and first > 0
-        and start == textmap.starts[min(first, len(textmap.starts) - 1)]
-    ) or (item.before.strip() == "" and first > 0):
-        item.label = _label_above(item, textmap, first, floor)
-
-
-def _label_above(item: Seen, textmap: TextMap, first: int, floor: int) -> str:
-    """A short text right before the amount in a box of its own, if both stand in one small box."""
-    index = first - 1
-    if index < 0 or textmap.starts[index] < floor:
-        return ""
-    piece = " ".join(str(textmap.pieces[index]).split())
-    if not piece or len(piece) > 48:
-        return ""
-    near = {element for element, _ in item.around.levels[:5]}
-    holder: etree._Element | None = textmap.holder(index)
-    for _ in range(4):
-        if holder is None:
-            return ""
-        if holder in near:
-            return piece
-        holder = holder.getparent()
-    return ""
-
-
-def _label_below(item: Seen, textmap: TextMap) -> str:
-    """Short texts right after the amount that stand in one small box with it."""
-    near = {element for element, _ in item.around.levels[:6]}
-    texts: list[str] = []
-    for index in range(item.occurrence.last + 1, min(item.occurrence.last + 5, len(textmap.pieces))):
-        piece = " ".join(str(textmap.pieces[index]).split())
-        if len(piece) > 80:
-            break
-        holder: etree._Element | None = textmap.holder(index)
-        for _ in range(4):
-            if holder is None or holder in near:
-                break
-            holder = holder.getparent()
-        if holder is None or holder not in near:
-            break
-        texts.append(piece)
-    return " ".join(texts)
-
-
 _DASH = re.compile(r"\s*(?:-|–|—|to|bis|à|hasta|al|до|až|~)\s*\Z", re.IGNORECASE)
 
 
@@ -278,7 +132,9 @@ def _classify(item: Seen, previous: Seen | None, textmap: TextMap) -> None:
             previous.lowest = True
             item.reason = "the upper end of a range"
             return
-    item.tax = _tax(item, textmap)
+    item.tax = _tax(item, previous, textmap)
+    if previous is not None and old_new_pair(previous.before, item.before):
+        previous.kind = PriceKind.LIST
     item.reason = _no_price_here(item)
     if item.reason:
         return
@@ -298,18 +154,27 @@ def _classify(item: Seen, previous: Seen | None, textmap: TextMap) -> None:
     item.lowest = role is Role.FROM
 
 
-def _tax(item: Seen, textmap: TextMap) -> TaxBasis:
-    """With or without tax, by the names of the box, else by the words before, after and below."""
+def _tax(item: Seen, previous: Seen | None, textmap: TextMap) -> TaxBasis:
+    """With or without tax, by the names of the box, else by the words in it, before, after and below.
+
+    Where the amount before it is followed by its label, the words between the two belong to that one.
+    """
     named = item.own & (Mark.NET | Mark.GROSS)
     if named == Mark.NET:
         return TaxBasis.EXCLUSIVE
     if named == Mark.GROSS:
         return TaxBasis.INCLUSIVE
-    for text in (f"{item.label} {item.before[-60:]}", item.after[:40]):
-        basis = tax_of(text)
-        if basis is not TaxBasis.UNKNOWN:
-            return basis
-    return tax_of(_label_below(item, textmap))
+    basis = tax_of(" ".join(textmap.pieces[item.occurrence.first].split())[:80])
+    if basis is not TaxBasis.UNKNOWN:
+        return basis
+    before = f"{item.label} {item.before[-60:]}"
+    if previous is not None and previous.labelled_after and before.strip():
+        before = ""
+    basis = tax_of(before)
+    if basis is TaxBasis.UNKNOWN:
+        basis = tax_of(item.after[:40])
+        item.labelled_after = basis is not TaxBasis.UNKNOWN
+    return basis if basis is not TaxBasis.UNKNOWN else tax_of(label_below(item, textmap))
 
 
 def _no_price_here(item: Seen) -> str:
@@ -390,8 +255,31 @@ def _beside_control(item: Seen, buying: Sequence[Control]) -> bool:
     return False
 
 
+def _promote_companions(visible: Visible) -> None:
+    """A member or old price right beside the price needs no price-like name of its own."""
+    boxes = {
+        element
+        for item in visible.chosen
+        if item.kind is PriceKind.STANDARD
+        for element, _ in item.around.levels[:4]
+    }
+    boxes |= {
+        item.around.shared
+        for item in visible.chosen
+        if item.around.shared is not None and item.around.steps < 3
+    }
+    for item in [i for i in visible.vague if i.kind in (PriceKind.MEMBER, PriceKind.LIST)]:
+        own = {element for element, _ in item.around.levels[:4]}
+        if item.around.shared is not None and item.around.steps < 3:
+            own.add(item.around.shared)
+        if boxes & own:
+            visible.vague.remove(item)
+            visible.chosen.append(item)
+
+
 def _settle(visible: Visible) -> None:
     """Among the likely amounts, keep those that are as likely as the best; tell old from new."""
+    _promote_companions(visible)
     prices = [item for item in visible.chosen if item.kind is PriceKind.STANDARD]
     if not prices:
         visible.struck_only = any(

@@ -114,6 +114,7 @@ def after_role(text: str) -> Role | None:
     return roles.label_after(text)[0]
 
 
+_COUNTED = re.compile(r"(?<![\d.,])(\d{1,2})(\D{0,24})$")
 _BY_ROLE = {
     Role.SAVING: "an amount saved",
     Role.SHIPPING: "a shipping charge",
@@ -157,7 +158,10 @@ def _by_label(before: str, after: str) -> str:
         return "an extra"
     if _SUBSCRIBE.search(before) or _SUBSCRIBE.search(after[:40]):
         return "a price under a condition"
-    return "a price for another quantity" if roles.is_multibuy(before) else ""
+    counted = _COUNTED.search(before)
+    if counted is not None and 2 <= int(counted[1]) <= 99 and roles.is_multibuy(counted[2]):
+        return "a price for another quantity"
+    return ""
 
 
 @lru_cache(maxsize=4096)

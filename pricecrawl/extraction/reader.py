@@ -18,8 +18,8 @@ from pricecrawl.domain.candidate import (
 from pricecrawl.domain.listing import RawListing
 from pricecrawl.domain.market import Market, TaxBasis
 from pricecrawl.domain.money import amount_of
-from pricecrawl.extraction.amounts import occurrences
-from pricecrawl.extraction.buybox import Seen, Visible, look, raw_of
+from pricecrawl.extraction.amounts import occurrences, unsigned
+from pricecrawl.extraction.buybox import Visible, look, raw_of
 from pricecrawl.extraction.controls import Control, controls
 from pricecrawl.extraction.document import Document
 from pricecrawl.extraction.embedded import read_embedded
@@ -30,6 +30,7 @@ from pricecrawl.extraction.page_market import page_market, scripted_currency
 from pricecrawl.extraction.products import Structured, read_structured
 from pricecrawl.extraction.reconcile import Reconciled, amounts, reconcile
 from pricecrawl.extraction.rules import CATEGORY, Rules
+from pricecrawl.extraction.seen import Seen
 from pricecrawl.extraction.stock import configured_stock, control_stock, told_stock
 from pricecrawl.extraction.subject import Subject, nowhere, subject_of
 from pricecrawl.extraction.surroundings import Surroundings
@@ -117,17 +118,21 @@ class _Reader:
         found = occurrences(self.document.textmap)
         self.controls: list[Control] = controls(self.document)
         visible = look(self.document.textmap, found, self.surroundings, self.controls)
+        if not visible.chosen and (bare := unsigned(self.document)):
+            signed = {item.first for item in found}
+            found = sorted((*found, *(i for i in bare if i.first not in signed)), key=lambda i: i.start)
+            visible = look(self.document.textmap, found, self.surroundings, self.controls)
         shown, choices = self._shown(visible)
         self._find_currency([*shown, *choices], structured)
-        stock = self._stock(structured)
+        seen_stock = self._seen_stock()
         best = max((item.score for item in visible.chosen), default=0.0)
-        if self._needs_state(structured, shown, best, stock):
+        if self._needs_state(structured, shown, best, [*seen_stock, *_stock_of(structured)]):
             embedded = read_embedded(self.document, self.subject)
             if embedded is not None:
                 structured.append(embedded)
-                stock += embedded.stock if embedded.own else []
-        self.trace.append(f"Stock: {decide(stock).reason}")
         together = reconcile(structured, shown, choices, market=self.market)
+        stock = [*seen_stock, *_stock_of(structured)]
+        self.trace.append(f"Stock: {decide(stock).reason}")
         self.trace += together.trace
         prices = [*together.prices, *self._by_rules(visible)]
         listing = self._listing(structured, prices, stock, together)
@@ -261,10 +266,9 @@ class _Reader:
                 return rule.text
         return None
 
-    def _stock(self, structured: Sequence[Structured]) -> list[StockReading]:
-        configured = configured_stock(self.document, self.rules)
-        found = list(configured)
-        found += [stock for reading in structured if reading.own for stock in reading.stock]
+    def _seen_stock(self) -> list[StockReading]:
+        """What configured rules, the product's own controls and the words of its area say."""
+        found = configured_stock(self.document, self.rules)
         owned = self.rules.tier("stock") is not Tier.GLOBAL
         found += control_stock(self.controls, self.surroundings)
         found += told_stock(self.document, self.surroundings, named=not owned)
@@ -343,3 +347,9 @@ class _Reader:
     def _aside(self, visible: Visible) -> Iterable[tuple[RawPrice, str]]:
         for item in visible.aside[:80]:
             yield raw_of(item, generic=True), item.reason
+
+
+def _stock_of(structured: Sequence[Structured]) -> list[StockReading]:
+    """Stock by the data that is the page's own, where it says anything."""
+    found = (stock for reading in structured if reading.own for stock in reading.stock)
+    return [stock for stock in found if stock.value is not Availability.UNKNOWN]

@@ -227,9 +227,9 @@ class Surroundings:
             return known
         parent = node.getparent()
         result = False
-        name = _first_name(node)
+        name = first_name(node)
         if parent is not None and len(parent) >= 2 and (name or node.tag in ("li", "article", "a")):
-            like = [child for child in parent if child.tag == node.tag and _first_name(child) == name][:60]
+            like = [child for child in parent if child.tag == node.tag and first_name(child) == name][:60]
             priced = [child for child in like if child in self.priced]
             if len(like) >= 3 and len(priced) >= 2 and node in self.priced:
                 linking = [child for child in priced if self._links_away(child)]
@@ -298,7 +298,8 @@ class Surroundings:
         return False
 
 
-def _first_name(element: etree._Element) -> str:
+def first_name(element: etree._Element) -> str:
+    """The first class of an element: what themes call the kind of box it is."""
     names = (element.get("class") or "").split()
     return names[0] if names else ""
 

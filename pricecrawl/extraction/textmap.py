@@ -17,6 +17,7 @@ JOINT = "\x1f"  # between two pieces of text: never part of a page's own text
 
 _pieces = etree.XPath("descendant::text()[normalize-space()]")
 
+# A label is drawn inline but belongs to its own choice, so what stands in it is a line of its own.
 INLINE_TAGS = frozenset(
     (
         *(
@@ -41,7 +42,6 @@ INLINE_TAGS = frozenset(
             "input",
             "ins",
             "kbd",
-            "label",
             "link",
             "mark",
             "meta",

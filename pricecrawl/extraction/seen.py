@@ -1,0 +1,172 @@
+"""One amount of a page with what stands beside it: its labels, and whether it is one choice of several."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lxml import etree
+
+from pricecrawl.domain.candidate import PriceKind
+from pricecrawl.domain.market import TaxBasis
+from pricecrawl.extraction.amounts import Occurrence
+from pricecrawl.extraction.marks import Mark
+from pricecrawl.extraction.surroundings import Around, first_name
+from pricecrawl.extraction.textmap import JOINT, TextMap
+
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass(slots=True)
+class Seen:
+    """One amount of the page with what was made of it."""
+
+    occurrence: Occurrence
+    around: Around
+    kind: PriceKind = PriceKind.STANDARD
+    score: float = 0.0
+    reason: str = ""
+    tax: TaxBasis = TaxBasis.UNKNOWN
+    lowest: bool = False
+    regular: bool = False
+    own: int = 0
+    choice: bool = False
+    before: str = ""
+    after: str = ""
+    label: str = ""
+    selector: str = ""
+    labelled_after: bool = False
+
+    @property
+    def digits(self) -> str:
+        """The digits of the amount: what two spellings of it have in common."""
+        return "".join(_DIGITS.findall(self.occurrence.text))
+
+
+_ROWS = frozenset(("li", "tr", "label", "option", "button", "dd", "article"))
+
+
+def mark_choices(seen: Sequence[Seen]) -> None:
+    """Mark amounts in a list of like boxes that each hold another amount, unless theirs is the chosen box.
+
+    Two boxes make a list where their names or a radio button say so, three do in any case.
+    """
+    holding: dict[etree._Element, str] = {}
+    for item in seen:
+        for element, _ in item.around.levels[:7]:
+            holding.setdefault(element, item.digits)
+    for item in seen:
+        levels = item.around.levels[:7]
+        named = False
+        for step, (element, marks) in enumerate(levels):
+            named = named or bool(marks & Mark.CHOICE)
+            if element.tag not in _ROWS and (element.tag != "div" or step == 0):
+                continue
+            parent = element.getparent()
+            if parent is None:
+                continue
+            like = [child for child in parent if child.tag == element.tag and child in holding]
+            if element.tag == "div":
+                like = [child for child in like if first_name(child) == first_name(element)]
+            if len({holding[child] for child in like}) < 2:
+                continue
+            around = any(mark & Mark.CHOICE for _, mark in levels[step : step + 3])
+            if len(like) >= 3 or named or around or element.tag == "option" or _has_radio(element):
+                chosen = [child for child in like if child is not element and _is_chosen(child)]
+                item.choice = not (_is_chosen(element) and not chosen)
+                break
+
+
+def _has_radio(element: etree._Element) -> bool:
+    return any((box.get("type") or "").lower() == "radio" for box in element.iter("input"))
+
+
+def _is_chosen(element: etree._Element) -> bool:
+    """Whether a box of a list is the selected one."""
+    names = set((element.get("class") or "").lower().replace("--", "-").split())
+    if {"selected", "active", "is-selected", "is-active", "checked", "current"} & names:
+        return True
+    if any(name.endswith(("-selected", "-active", "-checked", "_selected", "_active")) for name in names):
+        return True
+    if "true" in (element.get("aria-checked"), element.get("aria-selected"), element.get("data-selected")):
+        return True
+    if element.tag == "option":
+        return element.get("selected") is not None
+    return any(box.get("checked") is not None for box in element.iter("input"))
+
+
+def read_labels(item: Seen, textmap: TextMap, floor: int, ceiling: int) -> None:
+    """The words on the amount's own line on either side, and the label on the line before."""
+    occurrence = item.occurrence
+    text = textmap.text
+    first, last = occurrence.first, occurrence.last
+    begin = textmap.starts[first]
+    start = max(begin, floor)
+    index = first
+    while index > 0 and occurrence.start - start < 90 and start > floor:
+        if textmap.broken_between(index - 1):
+            break
+        index -= 1
+        start = max(textmap.starts[index], floor)
+    before = text[max(start, occurrence.start - 120) : occurrence.start].replace(JOINT, " ")
+    stop = min(textmap.starts[last + 1] - 1 if last + 1 < len(textmap.starts) else len(text), ceiling)
+    index = last
+    while stop - occurrence.end < 60 and stop < ceiling and index + 1 < len(textmap.pieces):
+        if textmap.broken_between(index):
+            break
+        index += 1
+        stop = min(textmap.starts[index + 1] - 1, ceiling)
+    after = text[occurrence.end : min(stop, occurrence.end + 120)].replace(JOINT, " ")
+    item.before = " ".join(before.split()) + (" " if before[-1:].isspace() else "")
+    item.after = (" " if after[:1].isspace() else "") + " ".join(after.split())
+    if (
+        not item.before.strip(" :*-–(\"'")
+        and first > 0
+        and start == textmap.starts[min(first, len(textmap.starts) - 1)]
+    ) or (item.before.strip() == "" and first > 0):
+        item.label = _label_above(item, textmap, first, floor)
+
+
+def _label_above(item: Seen, textmap: TextMap, first: int, floor: int) -> str:
+    """A short text right before the amount in a box of its own, if both stand in one small box.
+
+    What stands on the line of the amount before it is that amount's label.
+    """
+    index = first - 1
+    if index < 0 or textmap.starts[index] < floor:
+        return ""
+    last = textmap.index_at(floor - 1) if floor else index
+    if 0 < index - last < 4 and not any(textmap.broken_between(place) for place in range(last, index)):
+        return ""
+    piece = " ".join(str(textmap.pieces[index]).split())
+    if not piece or len(piece) > 48:
+        return ""
+    near = {element for element, _ in item.around.levels[:5]}
+    holder: etree._Element | None = textmap.holder(index)
+    for _ in range(4):
+        if holder is None:
+            return ""
+        if holder in near:
+            return piece
+        holder = holder.getparent()
+    return ""
+
+
+def label_below(item: Seen, textmap: TextMap) -> str:
+    """Short texts right after the amount that stand in one small box with it."""
+    near = {element for element, _ in item.around.levels[:6]}
+    texts: list[str] = []
+    for index in range(item.occurrence.last + 1, min(item.occurrence.last + 5, len(textmap.pieces))):
+        piece = " ".join(str(textmap.pieces[index]).split())
+        if len(piece) > 80:
+            break
+        holder: etree._Element | None = textmap.holder(index)
+        for _ in range(4):
+            if holder is None or holder in near:
+                break
+            holder = holder.getparent()
+        if holder is None or holder not in near:
+            break
+        texts.append(piece)
+    return " ".join(texts)
