@@ -51,6 +51,7 @@ def is_guess(method: Method) -> bool:
     return method in (Method.GENERIC_CSS, Method.EXPERT_AI)
 
 
+@lru_cache(maxsize=64)
 def is_visible(method: Method) -> bool:
     """Whether the method reads what a visitor sees rather than markup made for machines."""
     match method:
@@ -110,6 +111,16 @@ class Group:
     """Candidates that agree, all of one currency, sorted best first."""
 
     members: tuple[Candidate, ...]
+
+    @cached_property
+    def low(self) -> Decimal:
+        """Smallest amount of the window."""
+        return min(member.amount for member in self.members)
+
+    @cached_property
+    def high(self) -> Decimal:
+        """Largest amount of the window."""
+        return max(member.amount for member in self.members)
 
     @cached_property
     def sources(self) -> frozenset[tuple[Method, str]]:
@@ -191,5 +202,5 @@ def rivals(winner: Group, others: Iterable[Group], currency: str | None) -> list
         for group in others
         if group is not winner
         and not agree(group.amount, winner.amount, currency)
-        and not set(group.members) & set(winner.members)
+        and not (group.low <= winner.high and winner.low <= group.high)
     ]

@@ -47,7 +47,8 @@ def drop_impostors(local: Sequence[Candidate], currency: str | None) -> Cleaned:
     members = [c.amount for c in local if c.kind is PriceKind.MEMBER]
     if not listed and not members:
         return Cleaned(tuple(local))
-    primary = [c for c in local if c.kind not in (PriceKind.LIST, PriceKind.MEMBER)]
+    secondary = (PriceKind.LIST, PriceKind.MEMBER)
+    primary = [c for c in local if c.kind not in secondary]
     firm = {c.amount for c in primary if not is_guess(c.method)}
 
     def among(amount: Decimal, amounts: Sequence[Decimal]) -> bool:
@@ -73,7 +74,7 @@ def drop_impostors(local: Sequence[Candidate], currency: str | None) -> Cleaned:
         elif among(amount, members) and higher(amount):
             gone.add(amount)
             sentences.append(f"{money(amount, currency)} is for members only: set aside.")
-    return Cleaned(tuple(c for c in local if c not in primary or c.amount not in gone), tuple(sentences))
+    return Cleaned(tuple(c for c in local if c.kind in secondary or c.amount not in gone), tuple(sentences))
 
 
 def vote(
