@@ -52,6 +52,12 @@ class Config(BaseSettings):
     oidc_client_secret: SecretStr | None = None
     notify: Annotated[tuple[SecretStr, ...], NoDecode] = ()
     chromium: Path | None = None
+    # A render server of its own process; without one the crawl starts a browser itself.
+    render_url: str = ""
+    render_token: SecretStr | None = None
+    # The paid egress; its key never reaches Scrapy, a log or an error.
+    zyte_key: SecretStr | None = None
+    zyte_url: str = "http://proxy.zyte.com:8011"
     # The gateway to a model: nothing is asked unless an address, a model and one of the switches are set.
     ai_url: str = ""
     ai_model: str = ""

@@ -82,6 +82,8 @@ DOWNLOADER_MIDDLEWARES = {
     # 570: inside retry and backoff, so that a gate behind a 503 is not knocked at again; outside
     # decompression (590) and redirect (600), so that it reads the final page.
     "pricecrawl.middlewares.challenge.ChallengeMiddleware": 570,
+    # 580: inside challenge, which ends the run at a 403: with the shop's permission there is another try first.
+    "pricecrawl.middlewares.proxy.ProxyMiddleware": 580,
 }
 
 SPIDER_MIDDLEWARES = {

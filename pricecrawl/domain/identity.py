@@ -114,6 +114,9 @@ _BLINK_ACCEPT = (
     "application/signed-exchange;v=b3;q=0.7"
 )
 _PLAIN_ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+PAGE_ACCEPTS = frozenset({_PAGE_ACCEPT, _BLINK_ACCEPT, _PLAIN_ACCEPT})
+"""The Accept values of our identities: anything else was asked for by a spider."""
+
 _WINDOWS, _MAC, _LINUX = (
     "Windows NT 10.0; Win64; x64",
     "Macintosh; Intel Mac OS X 10_15_7",

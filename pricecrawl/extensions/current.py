@@ -39,6 +39,7 @@ from pricecrawl.middlewares.pace import PacedDownloader
 if TYPE_CHECKING:
     from pricecrawl.db.crawl import CrawlStore, EvidenceRow, RejectionRow
     from pricecrawl.domain.normalize import KnownSizes, Rejected
+    from pricecrawl.egress.passage import Passage
     from pricecrawl.evidence.store import EvidenceStore, Fetched, WarcWriter
     from pricecrawl.spiders.base import PlatformSpider
 
@@ -83,7 +84,7 @@ class CurrentRun:
     when the run's record is written, after the last batch; then `at_end` is called, in order. `turn_at` is
     the monotonic time before which the host must not be asked, for the sake of the run before. `known` has
     what earlier runs know of the listings that are in the pipelines just now; `room` is
-    clear while the pipelines hold as much as they should.
+    clear while the pipelines hold as much as they should. `passage` is the way out, opened with the run.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -101,6 +102,7 @@ class CurrentRun:
         self.robots_read_at: datetime | None = None
         self.stopped: Stop | None = None
         self.result: RunResult | None = None
+        self.passage: Passage | None = None
         self.at_end: list[Callable[[], Awaitable[None]]] = []
         self._ended = asyncio.Event()
         self._own: dict[int, Request] = {}

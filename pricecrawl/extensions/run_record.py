@@ -11,7 +11,7 @@ import contextlib
 import logging
 import os
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from scrapy import Spider, signals
@@ -20,10 +20,14 @@ from scrapy.exceptions import CloseSpider
 
 from pricecrawl.domain.errors import PricecrawlError, Refused, UsageProblem
 from pricecrawl.domain.events import Event, EventType
+from pricecrawl.domain.identity import IdentityMode
 from pricecrawl.domain.run import EXIT_FAILED, EXIT_PROBLEMS, CoverageReason, RunOutcome, RunResult, exit_code
 from pricecrawl.domain.urls import is_loopback
 from pricecrawl.extensions.current import CurrentRun, current_run, now
 from pricecrawl.extensions.outcome import Facts, conclude
+
+if TYPE_CHECKING:
+    from pricecrawl.egress.passage import Passage
 
 logger = logging.getLogger("pricecrawl.run")
 
@@ -60,6 +64,8 @@ class RunRecord:
         try:
             require_contact(run)
             await run.in_database(self._open)
+            assert run.passage is not None
+            await run.passage.start()
         except PricecrawlError as problem:
             logger.error("%s", problem)  # noqa: TRY400  (one sentence for a person, not a traceback)
             outcome = RunOutcome.HELD if isinstance(problem, Refused) else RunOutcome.ERROR
@@ -79,6 +85,7 @@ class RunRecord:
         state = store.source_state(run.slug)
         if not state.may_run:
             raise Refused(_why_not(run.slug, state.held_reason, state.disabled_reason))
+        run.passage = _passage(run, state.identity_mode)
         run.last_complete = store.last_complete_listings(run.slug)
         self._robots_before = last_robots_digest(store.engine, run.slug)
         before = last_on_host(store.engine, run.host_key)
@@ -116,6 +123,8 @@ class RunRecord:
             heard = monotonic()
             if not allowed:
                 run.stop(RunOutcome.HELD, f"{run.slug} was stopped by its kill switch")
+            elif not await asyncio.to_thread(_still_permitted, run):
+                run.stop(RunOutcome.HELD, f"the permission of {run.slug} was revoked")
 
     def lost(self) -> None:
         """An exception in a callback or a pipeline lost a page or a listing: not the whole shop was seen."""
@@ -132,6 +141,8 @@ class RunRecord:
                 await self._watch
         if run.run_id is not None:
             await self._conclude(reason)
+        if run.passage is not None:
+            await run.passage.close(now())
         for step in run.at_end:
             try:
                 await step()
@@ -202,6 +213,7 @@ class RunRecord:
             "robots_digest": run.robots_digest,
             "robots_read_at": run.robots_read_at,
             "delay_seconds": run.delay,
+            "identity_mode": run.passage.mode.value if run.passage else IdentityMode.DECLARED.value,
             "notes": spider.notes,
             "coverage_detail": spider.coverage_detail,
             **run.counts.numbers(),
@@ -258,6 +270,32 @@ def _why_not(slug: str, held: str | None, disabled: str | None) -> str:
         )
     why = f" ({disabled})" if disabled else ""
     return f"{slug} is disabled{why}; `pricecrawl sources enable {slug}` lets it run again."
+
+
+def _passage(run: CurrentRun, mode: str) -> Passage:
+    """As whom and through what this run leaves; browser-like only with a permission in force."""
+    from pricecrawl.db.permissions import PermissionStore
+    from pricecrawl.db.proxies import ProxyStore
+    from pricecrawl.egress.passage import Passage
+
+    engine, moment = run.store.engine, now()
+    return Passage(
+        run.source,
+        run.config,
+        ProxyStore(engine),
+        mode=IdentityMode(mode),
+        permission=PermissionStore(engine).live(run.slug, moment),
+        now=moment,
+    )
+
+
+def _still_permitted(run: CurrentRun) -> bool:
+    """False once the permission that a run goes by was revoked."""
+    from pricecrawl.db.permissions import PermissionStore
+
+    if run.passage is None or run.passage.permission(now()) is None:
+        return True
+    return PermissionStore(run.store.engine).live(run.slug, now()) is not None
 
 
 def require_contact(run: CurrentRun) -> None:

@@ -107,6 +107,7 @@ class RobotsMiddleware:
         The redirects are followed here, so that a hop to another host keeps that host's pace, and so that
         the last one is judged and never read as a page.
         """
+        response: Response | None = None
         for _ in range(_HOPS + 1):
             request = Request(
                 url,
@@ -120,10 +121,14 @@ class RobotsMiddleware:
                     "download_timeout": _TIMEOUT_SECONDS,
                 },
             )
+            passage = self._run.passage
+            egress = passage.egress if passage else ""
             with self._run.own(request):
                 try:
                     response = await self._run.crawler.engine.download_async(request)
                 except Exception as problem:
+                    if passage is not None and passage.egress != egress:
+                        continue  # it was the proxy that failed, and there is another
                     self._run.note(f"{url} could not be fetched: {type(problem).__name__}")
                     return None
             location = response.headers.get("Location")

@@ -29,6 +29,7 @@ from pydantic import (
     field_validator,
 )
 
+from pricecrawl.domain.egress import EgressKind
 from pricecrawl.domain.market import Market, TaxBasis
 
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -181,7 +182,8 @@ class Source(Row):
 
     `base_url` ends in a slash; paths of the row are relative to it. `country` is ISO 3166-1
     alpha-2, `currency` ISO 4217, `locale` a CLDR name such as `de_CH`. A currency or locale that is
-    left out stays unknown until the shop states it.
+    left out stays unknown until the shop states it. `egress` is the way out: direct, the pool's proxies of
+    `country`, or Zyte; a row that names one that there is not, does not start.
     """
 
     # Hosts besides the base URL's own that this platform's requests may go to.
@@ -196,6 +198,7 @@ class Source(Row):
     locale: Line | None = None
     tax_basis: TaxBasis = TaxBasis.UNKNOWN
     delay_seconds: Annotated[float, Field(strict=True, ge=0, le=3600)] = 0.0
+    egress: EgressKind = EgressKind.DIRECT
     tier: Tier = Tier.B
     cadence: Annotated[Duration | None, Field(validate_default=True)] = None
     expect: Expect = Expect()
