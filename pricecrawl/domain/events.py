@@ -38,6 +38,7 @@ class EventType(StrEnum):
     POLICY_EVALUATED = "policy.evaluated"
     POLICY_CHANGED = "policy.changed"
     HOLD_CHANGED = "hold.changed"
+    ACCESS_CHANGED = "access.changed"
     CATALOGUE_IMPORTED = "catalogue.imported"
     COSTS_IMPORTED = "costs.imported"
     APPROVAL_REQUESTED = "approval.requested"
