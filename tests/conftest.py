@@ -11,6 +11,9 @@ from sqlalchemy import Engine
 
 from pricecrawl.db.engine import open_engine, upgrade
 from tests import postgres
+from tests.shops.running import oscar, vendure
+
+__all__ = ["oscar", "vendure"]
 
 
 @pytest.fixture(scope="session")

@@ -8,15 +8,24 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from pricecrawl.domain.money import minor_unit
+from pricecrawl.domain.money_locale import minor_unit
 from pricecrawl.pricing.ports import Rejected
+from pricecrawl.pricing.rounding import on_quantum, quantum
+
+_LARGEST = Decimal(10) ** 12
 
 
 def checked(amount: Decimal, currency: str) -> Rejected | None:
     """Refuse what platforms themselves would swallow: zero, negative and off-quantum amounts."""
     if not amount.is_finite() or amount <= 0:
         return Rejected("non_positive", f"{amount} is not a price")
-    if amount != amount.quantize(Decimal(1).scaleb(-minor_unit(currency))):
+    if amount >= _LARGEST:
+        return Rejected("too_large", f"{amount} is not a price")
+    try:
+        step = quantum(currency)
+    except ValueError as problem:
+        return Rejected("currency", str(problem))
+    if not on_quantum(amount, step):
         return Rejected("off_quantum", f"{amount} has more decimals than {currency} has")
     return None
 
@@ -29,14 +38,24 @@ def to_minor(amount: Decimal, currency: str) -> int:
     return int(scaled)
 
 
-def from_minor(value: float | str, currency: str) -> Decimal:
+def from_minor(value: float | str | Decimal, currency: str) -> Decimal:
     """Major units from a minor-unit number; a fractional minor unit, which some platforms store, is kept."""
     return Decimal(str(value)).scaleb(-minor_unit(currency)).normalize() + 0
 
 
+def to_number(amount: Decimal) -> int | float:
+    """The JSON number with exactly these digits; ValueError when a float cannot hold them."""
+    if amount == amount.to_integral_value():
+        return int(amount)
+    number = float(amount)
+    if Decimal(repr(number)) != amount:
+        raise ValueError(f"{amount} has no exact JSON number")
+    return number
+
+
 def from_text(value: object) -> Decimal | None:
     """A decimal from JSON text or number, None for null, empty and what is not a number."""
-    if value is None or value == "":
+    if value is None or value == "" or isinstance(value, bool):
         return None
     try:
         amount = Decimal(str(value))
@@ -47,5 +66,10 @@ def from_text(value: object) -> Decimal | None:
 
 def digest(rows: Iterable[Mapping[str, Any]]) -> str:
     """Short digest of sibling prices, to prove that a write left them alone."""
-    text = json.dumps(sorted((dict(row) for row in rows), key=str), sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:24]
+    lines = sorted(json.dumps(dict(row), sort_keys=True, default=_plain) for row in rows)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:24]
+
+
+def _plain(value: Any) -> Any:
+    """10.5 and 10.50 are the same price."""
+    return format(value.normalize() + 0, "f") if isinstance(value, Decimal) else str(value)

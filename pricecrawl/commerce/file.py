@@ -10,18 +10,21 @@ from __future__ import annotations
 import csv
 import io
 import re
+import threading
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import fsspec
 
 from pricecrawl.commerce.amounts import checked, from_text
+from pricecrawl.domain.market import TaxBasis
 from pricecrawl.pricing.ports import (
     Accepted,
     Ambiguous,
     Applied,
     Capabilities,
     Conflict,
+    Exchange,
     NotFound,
     NotSent,
     OperationRef,
@@ -72,6 +75,9 @@ class FileTarget:
             max_batch=1,
         )
         self._fs, self._root = fsspec.core.url_to_fs(url, **options)
+        # Another process changes these folders: what was listed a moment ago proves nothing.
+        self._fs.use_listings_cache = False
+        self._written = threading.local()
 
     def _path(self, *parts: str) -> str:
         return "/".join((self._root.rstrip("/"), *parts))
@@ -98,14 +104,14 @@ class FileTarget:
         """What the snapshot says; it has one view only."""
         for row in self._rows():
             if row.get("sku") == ref.sku and row.get("currency") == scope.currency:
+                if row.get("tax_basis") and row["tax_basis"] not in {basis.value for basis in TaxBasis}:
+                    raise TargetUnavailable(f"the snapshot has an unknown tax basis {row['tax_basis']!r}")
                 updated = row.get("updated_at") or None
                 return PriceState(
                     ref=ref,
                     amount=from_text(row.get("amount")),
                     currency=row["currency"],
-                    tax_basis=scope.tax_basis
-                    if not row.get("tax_basis")
-                    else type(scope.tax_basis)(row["tax_basis"]),
+                    tax_basis=TaxBasis(row["tax_basis"]) if row.get("tax_basis") else scope.tax_basis,
                     revision=updated,
                     updated_at=updated,
                     read_at=datetime.now(UTC),
@@ -114,20 +120,28 @@ class FileTarget:
 
     def write(self, command: WritePrice) -> WriteOutcome:
         """Drop one file into `in/`; the same publication writes the same name, so a retry adds nothing."""
-        wrong = checked(command.amount, command.scope.currency)
-        if wrong is not None:
+        scope = command.scope
+        if (wrong := checked(command.amount, scope.currency)) is not None:
             return wrong
+        if scope.channel or scope.price_list or scope.customer_group or scope.min_quantity != 1:
+            return Rejected("scope", f"{self.name} cannot write a price of scope {scope.key}")
         name = _name(command)
         operation = Accepted(OperationRef(name, command.ref))
         try:
             if any(self._fs.exists(self._path(folder, name)) for folder in ("in", "done")):
                 return operation
+            now = self.read(command.ref, scope)
             self._fs.makedirs(self._path("in"), exist_ok=True)
-        except OSError as problem:
-            return NotSent(f"the folder cannot be reached: {type(problem).__name__}")
-        half = self._path(f".{name}.part")
+        except (OSError, TargetUnavailable) as problem:
+            return NotSent(f"the state before the write: {problem}")
+        if now.tax_basis is not scope.tax_basis:
+            return Rejected("tax_basis", f"{self.name} has {now.tax_basis.value} prices")
+        if command.expected_amount is not None and now.amount != command.expected_amount:
+            return Conflict(now.revision, f"the price is {now.amount} by now")
+        half, content = self._path(f".{name}.part"), _content(command)
+        self._written.log = Exchange(datetime.now(UTC), f"file in/{name}", content.decode(), None, "")
         try:
-            self._fs.pipe_file(half, _content(command))
+            self._fs.pipe_file(half, content)
             self._fs.mv(half, self._path("in", name))
         except OSError as problem:
             return Unknown(f"the file may or may not be there: {type(problem).__name__}")
@@ -145,6 +159,11 @@ class FileTarget:
         except OSError as problem:
             return Unknown(f"the folder cannot be reached: {type(problem).__name__}")
         return Conflict(detail=f"{operation.id} is in none of the folders")
+
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """The file that this thread wrote since it last asked."""
+        log, self._written.log = getattr(self._written, "log", None), None
+        return () if log is None else (log,)
 
 
 def _name(command: WritePrice) -> str:

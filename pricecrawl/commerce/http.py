@@ -2,30 +2,39 @@
 
 Refused connection: nothing left, NotSent. Timeout or reset after sending: Unknown. 429: Throttled.
 Any other 4xx: Rejected. Any 5xx: Unknown, because a platform may answer 500 to a validation error
-after it wrote, or before. Secrets never reach an error text: only status, code and path do.
+after it wrote, or before. Secrets never reach an error text or an exchange: they are replaced.
 """
 
 from __future__ import annotations
 
-import email.utils
 import json
-from collections.abc import Mapping
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
 
 import requests
+from urllib3.exceptions import NameResolutionError, NewConnectionError
 
 from pricecrawl import __version__
-from pricecrawl.pricing.ports import NotSent, Rejected, TargetUnavailable, Throttled, Unknown
+from pricecrawl.domain.backoff import retry_after
+from pricecrawl.pricing.ports import Exchange, NotSent, Rejected, TargetUnavailable, Throttled, Unknown
 
 MAX_ANSWER = 8 * 1024 * 1024
+KEPT_CHARACTERS = 4000
+KEPT_EXCHANGES = 20
+HIDDEN = "(hidden)"
+_REQUEST_TIMEOUT = 408
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A trustworthy answer: status below 400 and a body that parsed."""
+    """A trustworthy answer: status below 300 and a body that parsed, its numbers as Decimal."""
 
     status: int
     body: Any
@@ -35,36 +44,55 @@ class Answer:
 Failure = Rejected | Throttled | NotSent | Unknown
 
 
-def retry_after(value: str | None, now: datetime | None = None) -> float | None:
-    """Seconds from a Retry-After header, in either of its two forms (RFC 9110 10.2.3)."""
-    if not value:
-        return None
-    if value.strip().isdigit():
-        return float(value)
-    try:
-        when = email.utils.parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    return max(0.0, (when - (now or datetime.now(UTC))).total_seconds())
-
-
 class Http:
-    """A session with one platform. `headers` may hold credentials and are never printed."""
+    """A session with one platform; several threads may use it.
+
+    `headers` and `auth` may hold credentials; `secrets` are texts that must never be shown. Credentials
+    of `auth` are hidden by themselves.
+    """
 
     def __init__(
         self,
         headers: Mapping[str, str] | None = None,
         *,
         auth: tuple[str, str] | None = None,
+        secrets: Iterable[str] = (),
         timeout: float = 20.0,
     ) -> None:
-        self.session = requests.Session()
-        self.session.headers["User-Agent"] = f"pricecrawl/{__version__}"
-        self.session.headers.update(headers or {})
-        self.session.auth = auth
-        # The environment's proxies and netrc must not decide where prices are written.
-        self.session.trust_env = False
+        self._headers = {"User-Agent": f"pricecrawl/{__version__}", **(headers or {})}
+        self._auth = auth
+        self._secrets = tuple(text for text in (*secrets, *(auth or ())) if len(text) > 2)
+        self._own = threading.local()
         self.timeout = timeout
+
+    def _session(self) -> requests.Session:
+        session: requests.Session | None = getattr(self._own, "session", None)
+        if session is None:
+            session = self._own.session = requests.Session()
+            session.headers.update(self._headers)
+            session.auth = self._auth
+            # The environment's proxies and netrc must not decide where prices are written.
+            session.trust_env = False
+        return session
+
+    def _log(self) -> deque[Exchange]:
+        log: deque[Exchange] | None = getattr(self._own, "log", None)
+        if log is None:
+            log = self._own.log = deque(maxlen=KEPT_EXCHANGES)
+        return log
+
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """This thread's calls since it last asked."""
+        log = self._log()
+        taken = tuple(log)
+        log.clear()
+        return taken
+
+    def hide(self, text: str) -> str:
+        """The text without any secret in it."""
+        for secret in self._secrets:
+            text = text.replace(secret, HIDDEN)
+        return text
 
     def send(
         self,
@@ -72,56 +100,79 @@ class Http:
         url: str,
         *,
         json_body: Any = None,
+        form: Mapping[str, str] | None = None,
         params: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
         timeout: float | None = None,
     ) -> Answer | Failure:
         """One call, once. Redirects are not followed: a write must not land somewhere else."""
         place = f"{method} {urlsplit(url).path}"
+        limit = timeout or self.timeout
+        failure: Failure | None = None
+        status, raw, answered = None, b"", {}
         try:
-            response = self.session.request(
+            response = self._session().request(
                 method,
                 url,
                 json=json_body,
+                data=form,
                 params=params,
                 headers=headers,
-                timeout=timeout or self.timeout,
+                timeout=limit,
                 allow_redirects=False,
+                stream=True,
             )
-        except (requests.exceptions.ConnectTimeout, requests.exceptions.InvalidURL) as problem:
-            return NotSent(f"{place}: {type(problem).__name__}")
-        except requests.exceptions.ConnectionError as problem:
-            refused = "NewConnectionError" in repr(problem) or "NameResolutionError" in repr(problem)
-            return (
-                NotSent(f"{place}: connection refused") if refused else Unknown(f"{place}: connection lost")
-            )
+            with response:
+                status, answered = response.status_code, dict(response.headers)
+                raw = _body(response, time.monotonic() + limit)
         except requests.exceptions.RequestException as problem:
-            return Unknown(f"{place}: {type(problem).__name__}")
-        return self._judge(response, place)
+            failure = _not_answered(problem, place)
+        except (TimeoutError, OverflowError) as problem:
+            failure = Unknown(f"{place}: {problem}")
+        given = "" if json_body is None else json.dumps(json_body, ensure_ascii=False, default=str)
+        # A form holds credentials and nothing else: it is how a token is asked for.
+        self._keep(f"{method} {url}", given, status, "" if form else raw.decode("utf-8", "replace"))
+        if failure is not None or status is None:
+            return failure or Unknown(f"{place}: no answer")
+        return self._judge(status, raw, requests.structures.CaseInsensitiveDict(answered), place)
 
-    @staticmethod
-    def _judge(response: requests.Response, place: str) -> Answer | Failure:
-        status = response.status_code
+    def _keep(self, request: str, body: str, status: int | None, answer: str) -> None:
+        texts = (self.hide(text)[:KEPT_CHARACTERS] for text in (request, body, answer))
+        request, body, answer = texts
+        self._log().append(Exchange(datetime.now(UTC), request, body, status, answer))
+
+    def _judge(self, status: int, raw: bytes, headers: Mapping[str, str], place: str) -> Answer | Failure:
         if status == requests.codes.too_many_requests:
-            return Throttled(retry_after(response.headers.get("Retry-After")))
-        if status >= 500:
+            return Throttled(_wait(headers))
+        if status >= 500 or status == _REQUEST_TIMEOUT:
             return Unknown(f"{place}: HTTP {status}")
         try:
-            body = json.loads(response.content) if response.content[:MAX_ANSWER].strip() else None
-        except ValueError:
+            body = json.loads(raw, parse_float=Decimal) if raw.strip() else None
+        except (ValueError, RecursionError):
+            if status >= 400:
+                return Rejected(f"http_{status}", f"{place}: a body that is not JSON")
             return Unknown(f"{place}: HTTP {status} with a body that is not JSON")
         if status >= 400:
-            return Rejected(f"http_{status}", f"{place}: {_summary(body)}")
+            return Rejected(f"http_{status}", f"{place}: {self.hide(_summary(body))}")
         if status >= 300:
             return Unknown(f"{place}: HTTP {status}, a redirect that is not followed")
-        return Answer(status, body, response.headers)
+        return Answer(status, body, headers)
 
     def read(self, method: str, url: str, **options: Any) -> Answer:
         """A call that changes nothing: anything but an answer is TargetUnavailable."""
-        answer = self.send(method, url, **options)
-        if isinstance(answer, Answer):
-            return answer
-        raise TargetUnavailable(describe(answer))
+        return answered(self.send(method, url, **options))
+
+
+def answered(answer: Answer | Failure) -> Answer:
+    """The answer, or TargetUnavailable with what happened instead."""
+    if isinstance(answer, Answer):
+        return answer
+    throttled = isinstance(answer, Throttled)
+    raise TargetUnavailable(
+        describe(answer),
+        throttled=throttled,
+        retry_after_s=answer.retry_after_s if isinstance(answer, Throttled) else None,
+    )
 
 
 def describe(failure: Failure) -> str:
@@ -137,6 +188,37 @@ def describe(failure: Failure) -> str:
             return f"no trustworthy answer: {cause}"
 
 
+def _body(response: requests.Response, deadline: float) -> bytes:
+    """The whole body, within the time and size that one answer may take."""
+    parts, size = [], 0
+    for part in response.iter_content(64 * 1024):
+        parts.append(part)
+        size += len(part)
+        if size > MAX_ANSWER:
+            raise OverflowError("an answer without end")
+        if time.monotonic() > deadline:
+            raise TimeoutError("an answer that does not end in time")
+    return b"".join(parts)
+
+
+def _not_answered(problem: requests.exceptions.RequestException, place: str) -> NotSent | Unknown:
+    if isinstance(problem, requests.exceptions.ConnectTimeout | requests.exceptions.InvalidURL):
+        return NotSent(f"{place}: {type(problem).__name__}")
+    if isinstance(problem, requests.exceptions.SSLError) and "CERTIFICATE_VERIFY_FAILED" in str(problem):
+        return NotSent(f"{place}: the certificate of the shop is not valid")
+    if isinstance(problem, requests.exceptions.ConnectionError):
+        reason = getattr(problem.args[0] if problem.args else None, "reason", None)
+        if isinstance(reason, NewConnectionError | NameResolutionError):
+            return NotSent(f"{place}: connection refused")
+        return Unknown(f"{place}: connection lost")
+    return Unknown(f"{place}: {type(problem).__name__}")
+
+
+def _wait(headers: Mapping[str, str]) -> float | None:
+    value = headers.get("Retry-After")
+    return None if not value else retry_after(value, datetime.now(UTC))
+
+
 def _summary(body: Any) -> str:
-    text = json.dumps(body, ensure_ascii=False) if not isinstance(body, str) else body
+    text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, default=str)
     return text[:300]

@@ -6,9 +6,12 @@ on every save of the stock record, so also when only the stock count changed.
 
 from __future__ import annotations
 
+import threading
+import time
 from datetime import UTC, datetime, timedelta
 
-from pricecrawl.commerce.amounts import checked, from_text
+from pricecrawl.commerce.amounts import from_text
+from pricecrawl.commerce.base import SETTLE, HttpTarget, one_of
 from pricecrawl.commerce.http import Answer, Http
 from pricecrawl.domain.market import TaxBasis
 from pricecrawl.pricing.ports import (
@@ -16,20 +19,23 @@ from pricecrawl.pricing.ports import (
     Applied,
     Capabilities,
     NotFound,
-    OperationRef,
     PriceScope,
     PriceState,
-    Rejected,
     TargetRef,
+    TargetUnavailable,
     View,
     WriteOutcome,
     WritePrice,
 )
 
 _PAGE = 100
+_LIST_TIMEOUT = 120.0
+
+# Seconds: a list this old is read again, and one this fresh is not, whoever asks for an unknown SKU.
+_STALE, _FRESH = 900.0, 5.0
 
 
-class OscarTarget:
+class OscarTarget(HttpTarget):
     """A django-oscar shop through its admin interface, with HTTP Basic credentials of a staff user.
 
     Our SKU is the stock record's `partner_sku`. `tax_basis` says what the shop's stored prices are:
@@ -44,59 +50,56 @@ class OscarTarget:
         *,
         name: str = "oscar",
         tax_basis: TaxBasis = TaxBasis.INCLUSIVE,
-        settle_time: timedelta = timedelta(seconds=30),
+        settle_time: timedelta = SETTLE,
         timeout: float = 20.0,
     ) -> None:
-        self.name = name
-        self.capabilities = Capabilities(
+        capabilities = Capabilities(
             revision_moves_on_price=True,
             storefront_view=True,
             tax_bases=(tax_basis,),
             settle_time=settle_time,
         )
+        super().__init__(
+            name, capabilities, Http(auth=(user, password), secrets=(password,), timeout=timeout)
+        )
         self._base = base_url.rstrip("/")
         self._basis = tax_basis
-        self._http = Http(auth=(user, password), timeout=timeout)
         self._shop = Http(timeout=timeout)
         self._index: dict[str, list[TargetRef]] = {}
+        self._loaded = -_STALE
+        self._loading = threading.Lock()
 
     def _load_index(self) -> None:
-        # The interface has no filter by SKU: read the list once, page by page.
+        # The interface has no filter by SKU: read the list once, all of it or page by page.
         index: dict[str, list[TargetRef]] = {}
-        offset = 0
-        while True:
-            params = {"limit": str(_PAGE), "offset": str(offset)}
-            rows = self._http.read("GET", f"{self._base}/api/admin/products/", params=params).body
-            rows = rows["results"] if isinstance(rows, dict) else rows
+        url: str | None = f"{self._base}/api/admin/products/?limit={_PAGE}"
+        seen = set()
+        while url is not None and url not in seen:
+            seen.add(url)
+            answer = self._http.read("GET", url, timeout=_LIST_TIMEOUT).body
+            rows, url = (answer["results"], answer["next"]) if isinstance(answer, dict) else (answer, None)
+            if url is not None and not url.startswith(f"{self._base}/"):
+                raise TargetUnavailable(f"{self.name} names a next page on another host")
             for product in rows:
                 for record in product.get("stockrecords") or ():
                     record_id = record["url"].rstrip("/").rsplit("/", 1)[-1]
                     ref = TargetRef(record["partner_sku"], record_id, str(product["id"]))
                     index.setdefault(ref.sku, []).append(ref)
-            offset += len(rows)
-            if len(rows) < _PAGE:
-                break
         self._index = index
+        self._loaded = time.monotonic()
 
-    def resolve(self, sku: str, scope: PriceScope) -> TargetRef | NotFound | Ambiguous:
-        """The stock record with this partner SKU; the list is read again before NotFound is said."""
-        if sku not in self._index:
-            self._load_index()
-        refs = self._index.get(sku, [])
-        if not refs:
-            return NotFound(sku)
-        return refs[0] if len(refs) == 1 else Ambiguous(sku, tuple(ref.id for ref in refs))
+    def _resolve(self, sku: str, scope: PriceScope) -> TargetRef | NotFound | Ambiguous:
+        with self._loading:
+            age = time.monotonic() - self._loaded
+            # The list is read again before NotFound is said.
+            if age >= _STALE or (sku not in self._index and age >= _FRESH):
+                self._load_index()
+                self._http.exchanges()  # a catalogue is no evidence of one price
+        return one_of(sku, self._index.get(sku, []))
 
-    def read(self, ref: TargetRef, scope: PriceScope, view: View = View.AUTHORITATIVE) -> PriceState:
-        """The stock record, or the price that the storefront would show."""
-        now = datetime.now(UTC)
+    def _read(self, ref: TargetRef, scope: PriceScope, view: View) -> PriceState:
         if view is View.STOREFRONT:
-            shown = self._shop.read("GET", f"{self._base}/api/products/{ref.parent}/price/").body
-            gross = scope.tax_basis is TaxBasis.INCLUSIVE
-            amount = from_text(shown.get("incl_tax" if gross else "excl_tax"))
-            return PriceState(
-                ref, amount, shown.get("currency") or "", scope.tax_basis, read_at=now, view=view
-            )
+            return self._storefront(ref, scope)
         record = self._http.read("GET", f"{self._base}/api/admin/stockrecords/{ref.id}/").body
         return PriceState(
             ref=TargetRef(record["partner_sku"], ref.id, ref.parent),
@@ -105,16 +108,26 @@ class OscarTarget:
             tax_basis=self._basis,
             revision=record["date_updated"],
             updated_at=record["date_updated"],
-            read_at=now,
+            read_at=datetime.now(UTC),
         )
 
-    def write(self, command: WritePrice) -> WriteOutcome:
-        """Set the stock record's price; its currency is not changed by a price write."""
-        wrong = checked(command.amount, command.scope.currency)
-        if wrong is not None:
-            return wrong
-        if command.scope.tax_basis is not self._basis:
-            return Rejected("tax_basis", f"the shop stores {self._basis.value} prices")
+    def _storefront(self, ref: TargetRef, scope: PriceScope) -> PriceState:
+        shown = self._shop.read("GET", f"{self._base}/api/products/{ref.parent}/price/").body
+        gross = scope.tax_basis is TaxBasis.INCLUSIVE
+        return PriceState(
+            ref=ref,
+            amount=from_text(shown["incl_tax" if gross else "excl_tax"]),
+            currency=shown["currency"] or "",
+            tax_basis=scope.tax_basis,
+            read_at=datetime.now(UTC),
+            view=View.STOREFRONT,
+        )
+
+    def _write(self, command: WritePrice) -> WriteOutcome:
+        # A price write does not change the currency of a stock record: another one is refused.
+        before = self._before(command)
+        if not isinstance(before, PriceState):
+            return before
         answer = self._http.send(
             "PATCH",
             f"{self._base}/api/admin/stockrecords/{command.ref.id}/",
@@ -122,7 +135,3 @@ class OscarTarget:
             timeout=command.timeout_s,
         )
         return Applied(revision=answer.body["date_updated"]) if isinstance(answer, Answer) else answer
-
-    def poll(self, operation: OperationRef) -> WriteOutcome:
-        """Writes are answered at once, so there is nothing to poll."""
-        raise NotImplementedError(f"{self.name} does not accept writes for later")

@@ -12,8 +12,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pricecrawl.commerce.amounts import checked, digest, from_minor, to_minor
-from pricecrawl.commerce.http import Answer, Failure, Http, describe
+from pricecrawl.commerce.amounts import digest, from_minor, to_minor
+from pricecrawl.commerce.base import SETTLE, HttpTarget, one_of
+from pricecrawl.commerce.graphql import data, unwrap
+from pricecrawl.commerce.http import Answer, Failure, Http
 from pricecrawl.domain.market import TaxBasis
 from pricecrawl.pricing.ports import (
     Ambiguous,
@@ -21,14 +23,10 @@ from pricecrawl.pricing.ports import (
     Capabilities,
     MoneyForm,
     NotFound,
-    OperationRef,
     PriceScope,
     PriceState,
-    Rejected,
     TargetRef,
     TargetUnavailable,
-    Throttled,
-    Unknown,
     View,
     WriteOutcome,
     WritePrice,
@@ -49,7 +47,7 @@ _WRITE = (
 _SHOP = "query($id: ID!) { product(id: $id) { variants { id price priceWithTax currencyCode } } }"
 
 
-class VendureTarget:
+class VendureTarget(HttpTarget):
     """One channel of a Vendure server, through an API key with ReadCatalog and UpdateCatalog only.
 
     `admin_url` and `shop_url` are the two GraphQL endpoints; `scope.channel` is a channel token.
@@ -62,11 +60,10 @@ class VendureTarget:
         *,
         shop_url: str = "",
         name: str = "vendure",
-        settle_time: timedelta = timedelta(seconds=30),
+        settle_time: timedelta = SETTLE,
         timeout: float = 20.0,
     ) -> None:
-        self.name = name
-        self.capabilities = Capabilities(
+        capabilities = Capabilities(
             revision_moves_on_price=True,
             money=MoneyForm.MINOR,
             storefront_view=bool(shop_url),
@@ -74,9 +71,11 @@ class VendureTarget:
             max_parallel_writers=4,
             settle_time=settle_time,
         )
+        super().__init__(
+            name, capabilities, Http({"vendure-api-key": api_key}, secrets=(api_key,), timeout=timeout)
+        )
         self._admin_url = admin_url
         self._shop_url = shop_url
-        self._admin = Http({"vendure-api-key": api_key}, timeout=timeout)
         self._shop = Http(timeout=timeout)
 
     def _call(
@@ -84,24 +83,17 @@ class VendureTarget:
     ) -> Answer | Failure:
         headers = {"vendure-token": scope.channel} if scope.channel else None
         body = {"query": query, "variables": variables}
-        answer = self._admin.send("POST", self._admin_url, json_body=body, headers=headers, timeout=timeout)
-        return _graphql(answer)
+        return self._http.send("POST", self._admin_url, json_body=body, headers=headers, timeout=timeout)
 
-    def resolve(self, sku: str, scope: PriceScope) -> TargetRef | NotFound | Ambiguous:
-        """The variant with exactly this SKU."""
-        items = _data(self._call(_FIND, {"sku": sku}, scope))["productVariants"]["items"]
-        if not items:
-            return NotFound(sku)
-        if len(items) > 1:
-            return Ambiguous(sku, tuple(item["id"] for item in items))
-        return TargetRef(sku, items[0]["id"], items[0]["product"]["id"])
+    def _resolve(self, sku: str, scope: PriceScope) -> TargetRef | NotFound | Ambiguous:
+        items = data(self._call(_FIND, {"sku": sku}, scope))["productVariants"]["items"]
+        return one_of(sku, [TargetRef(sku, row["id"], row["product"]["id"]) for row in items])
 
-    def read(self, ref: TargetRef, scope: PriceScope, view: View = View.AUTHORITATIVE) -> PriceState:
-        """The stored price of this currency, or what the storefront shows of it."""
+    def _read(self, ref: TargetRef, scope: PriceScope, view: View) -> PriceState:
         if view is View.STOREFRONT:
             return self._storefront(ref, scope)
-        data = _data(self._call(_READ, {"id": ref.id}, scope))
-        variant = data["productVariant"]
+        found = data(self._call(_READ, {"id": ref.id}, scope))
+        variant = found["productVariant"]
         if variant is None:
             raise TargetUnavailable(f"variant {ref.id} is gone")
         prices = {row["currencyCode"]: row["price"] for row in variant["prices"]}
@@ -110,7 +102,7 @@ class VendureTarget:
             ref=TargetRef(variant["sku"], variant["id"], ref.parent),
             amount=None if amount is None else from_minor(amount, scope.currency),
             currency=scope.currency,
-            tax_basis=_basis(data["activeChannel"]["pricesIncludeTax"]),
+            tax_basis=_basis(found["activeChannel"]["pricesIncludeTax"]),
             revision=variant["updatedAt"],
             updated_at=variant["updatedAt"],
             siblings_digest=digest(row for row in variant["prices"] if row["currencyCode"] != scope.currency),
@@ -126,7 +118,7 @@ class VendureTarget:
             params={"currencyCode": scope.currency},
             headers=headers,
         )
-        product = _data(_graphql(answer))["product"]
+        product = data(answer)["product"]
         rows = [row for row in (product or {}).get("variants", []) if row["id"] == ref.id]
         gross = scope.tax_basis is TaxBasis.INCLUSIVE
         amount = rows[0]["priceWithTax" if gross else "price"] if rows else None
@@ -139,59 +131,20 @@ class VendureTarget:
             view=View.STOREFRONT,
         )
 
-    def write(self, command: WritePrice) -> WriteOutcome:
-        """Set the price of one currency; the currency must already have a price."""
-        scope = command.scope
-        wrong = checked(command.amount, scope.currency)
-        if wrong is not None:
-            return wrong
-        try:
-            now = self.read(command.ref, scope)
-        except TargetUnavailable as problem:
-            return Throttled() if "throttled" in str(problem) else Rejected("unreadable", str(problem))
-        if now.amount is None:
-            return Rejected(
-                "currency_not_priced", f"{command.ref.sku} has no {scope.currency} price to change"
-            )
-        if now.tax_basis is not scope.tax_basis:
-            return Rejected(
-                "tax_basis", f"the channel stores {now.tax_basis.value} prices, not {scope.tax_basis.value}"
-            )
-        price = {"currencyCode": scope.currency, "price": to_minor(command.amount, scope.currency)}
-        answer = self._call(
-            _WRITE, {"input": [{"id": command.ref.id, "prices": [price]}]}, scope, timeout=command.timeout_s
-        )
+    def _write(self, command: WritePrice) -> WriteOutcome:
+        # A currency that the variant does not have yet is refused here, for it would break the product.
+        before = self._before(command)
+        if not isinstance(before, PriceState):
+            return before
+        currency = command.scope.currency
+        price = {"currencyCode": currency, "price": to_minor(command.amount, currency)}
+        change = {"input": [{"id": command.ref.id, "prices": [price]}]}
+        answer = unwrap(self._call(_WRITE, change, command.scope, timeout=command.timeout_s))
         if not isinstance(answer, Answer):
             return answer
         rows = answer.body["updateProductVariants"]
         return Applied(revision=rows[0]["updatedAt"] if rows and rows[0] else None)
 
-    def poll(self, operation: OperationRef) -> WriteOutcome:
-        """Writes are answered at once, so there is nothing to poll."""
-        raise NotImplementedError(f"{self.name} does not accept writes for later")
-
 
 def _basis(gross: bool) -> TaxBasis:
     return TaxBasis.INCLUSIVE if gross else TaxBasis.EXCLUSIVE
-
-
-def _graphql(answer: Answer | Failure) -> Answer | Failure:
-    """Turn HTTP 200 with `errors` into what it is."""
-    if not isinstance(answer, Answer):
-        return answer
-    body = answer.body if isinstance(answer.body, dict) else {}
-    errors = body.get("errors")
-    if errors:
-        code = str(errors[0].get("extensions", {}).get("code", "GRAPHQL_ERROR"))
-        if code == "INTERNAL_SERVER_ERROR":
-            return Unknown(f"graphql: {code}")
-        return Rejected(code.lower(), str(errors[0].get("message", ""))[:300])
-    if not isinstance(body.get("data"), dict):
-        return Unknown("graphql: an answer without data")
-    return Answer(answer.status, body["data"], answer.headers)
-
-
-def _data(answer: Answer | Failure) -> Any:
-    if isinstance(answer, Answer):
-        return answer.body
-    raise TargetUnavailable(describe(answer))

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import threading
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Self
@@ -146,12 +146,13 @@ class VendureShop:
         return self._process.pid
 
     def _post(
-        self, url: str, query: str, variables: Mapping[str, Any], token: str = ""
+        self, url: str, query: str, variables: Mapping[str, Any], token: str = "", channel: str = ""
     ) -> tuple[Any, Mapping[str, str]]:
         body = json.dumps({"query": query, "variables": variables}).encode()
         headers = {
             "Content-Type": "application/json",
             **({"Authorization": f"Bearer {token}"} if token else {}),
+            **({"vendure-token": channel} if channel else {}),
         }
         with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=30) as answer:
             return json.load(answer), dict(answer.headers)
@@ -165,22 +166,37 @@ class VendureShop:
         )
         return headers["vendure-auth-token"]
 
-    def admin(self, query: str, **variables: Any) -> Any:
+    def admin(self, query: str, *, channel: str = "", **variables: Any) -> Any:
         """Run one admin query as the shop's owner and return its data; errors raise."""
-        answer, _ = self._post(self.admin_url, query, variables, self._token)
+        answer, _ = self._post(self.admin_url, query, variables, self._token, channel)
         if "errors" in answer:
             raise RuntimeError(str(answer["errors"]))
         return answer["data"]
 
-    def service_key(self) -> str:
-        """A key that may read and change the catalogue and nothing else, as a publisher should have."""
+    def service_key(
+        self,
+        name: str = "pricing",
+        channels: Sequence[str] = (),
+        permissions: Sequence[str] = ("ReadCatalog", "UpdateCatalog"),
+        token: str = "",
+    ) -> str:
+        """A key that may read and change the catalogue and nothing else, as a publisher should have.
+
+        `channels` are the ids of the channels it is for, `token` the one that it belongs to.
+        """
+        given = {"code": name, "description": name, "permissions": list(permissions)}
+        if channels:
+            given["channelIds"] = list(channels)
         role = self.admin(
-            "mutation($i: CreateRoleInput!) { createRole(input: $i) { id } }",
-            i={"code": "pricing", "description": "pricing", "permissions": ["ReadCatalog", "UpdateCatalog"]},
-        )["createRole"]["id"]
+            "mutation($i: CreateRoleInput!) { createRole(input: $i) { id } }", channel=token, i=given
+        )
         made = self.admin(
             "mutation($i: CreateApiKeyInput!) { createApiKey(input: $i) { apiKey } }",
-            i={"roleIds": [role], "translations": [{"languageCode": "en", "name": "pricing"}]},
+            channel=token,
+            i={
+                "roleIds": [role["createRole"]["id"]],
+                "translations": [{"languageCode": "en", "name": name}],
+            },
         )
         return str(made["createApiKey"]["apiKey"])
 

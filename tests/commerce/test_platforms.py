@@ -1,0 +1,245 @@
+"""What only one platform does: each is a hazard that was met on the real one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from pricecrawl.commerce.vendure import VendureTarget
+from pricecrawl.domain.market import TaxBasis
+from pricecrawl.pricing.ports import (
+    Accepted,
+    Applied,
+    Conflict,
+    PriceScope,
+    Rejected,
+    TargetRef,
+    Throttled,
+    Unknown,
+    View,
+    WritePrice,
+)
+from tests.commerce import benches
+from tests.commerce.benches import Bench
+from tests.commerce.test_contract import command
+from tests.shops.fault_proxy import Fault, http_reply
+from tests.shops.running import Vendure
+
+vendure_marks = [pytest.mark.shop, pytest.mark.xdist_group("vendure")]
+
+
+@pytest.fixture
+def commercetools() -> Iterator[Bench]:
+    with benches.commercetools_bench() as bench:
+        yield bench
+
+
+@pytest.fixture
+def shopify() -> Iterator[Bench]:
+    with benches.shopify_bench() as bench:
+        yield bench
+
+
+@pytest.fixture
+def medusa() -> Iterator[Bench]:
+    with benches.medusa_bench() as bench:
+        yield bench
+
+
+@pytest.fixture
+def adobe() -> Iterator[Bench]:
+    with benches.adobe_bench(bulk=True) as bench:
+        yield bench
+
+
+@pytest.fixture
+def woocommerce() -> Iterator[Bench]:
+    with benches.woocommerce_bench() as bench:
+        yield bench
+
+
+class TestVendure:
+    pytestmark = vendure_marks
+
+    def target(self, vendure: Vendure, key: str | None = None) -> VendureTarget:
+        return VendureTarget(vendure.shop.admin_url, key or vendure.key, shop_url=vendure.shop.shop_url)
+
+    def test_a_channel_with_tax(self, vendure: Vendure) -> None:
+        """Written with tax it reads back with tax, though the variant's own field is without."""
+        shop = vendure.shop
+        sku = vendure.take()
+        zone = shop.admin("{ zones { items { id } } }")["zones"]["items"][0]["id"]
+        shop.admin(
+            "mutation($i: CreateChannelInput!) { createChannel(input: $i) { ... on Channel { id }"
+            " ... on LanguageNotAvailableError { message } } }",
+            i={
+                "code": "taxed",
+                "token": "taxed-token",
+                "defaultLanguageCode": "en",
+                "pricesIncludeTax": True,
+                "currencyCode": "USD",
+                "defaultTaxZoneId": zone,
+                "defaultShippingZoneId": zone,
+            },
+        )
+        channels = shop.admin("{ channels { items { id code } } }")["channels"]["items"]
+        channel = next(row["id"] for row in channels if row["code"] == "taxed")
+        shop.admin(
+            "mutation($i: AssignProductVariantsToChannelInput!)"
+            " { assignProductVariantsToChannel(input: $i) { id } }",
+            i={"productVariantIds": [vendure.variant(sku)], "channelId": channel},
+        )
+        target = self.target(vendure, shop.service_key("taxed", [channel], token="taxed-token"))
+        scope = PriceScope("USD", TaxBasis.INCLUSIVE, channel="taxed-token")
+        ref = target.resolve(sku, scope)
+        assert isinstance(ref, TargetRef)
+        before = vendure.price(sku)
+        pre = target.read(ref, scope)
+        assert pre.tax_basis is TaxBasis.INCLUSIVE
+        order = WritePrice("p", "d", 1, ref, scope, Decimal("999.00"), expected_amount=pre.amount)
+        assert isinstance(target.write(order), Applied)
+        assert target.read(ref, scope).amount == Decimal("999.00")
+        assert target.read(ref, scope, View.STOREFRONT).amount == Decimal("999.00")
+        assert vendure.price(sku) == before
+        net = replace(order, scope=replace(scope, tax_basis=TaxBasis.EXCLUSIVE))
+        assert target.write(net).code == "tax_basis"  # type: ignore[union-attr]
+
+    def test_a_refusal_is_http_200(self, vendure: Vendure) -> None:
+        """A key that may only read: FORBIDDEN comes with status 200 and the price stays."""
+        sku = vendure.take()
+        shop = vendure.shop
+        key = shop.service_key("reader", permissions=["ReadCatalog"])
+        target, scope = self.target(vendure, key), PriceScope("USD", TaxBasis.EXCLUSIVE)
+        ref = target.resolve(sku, scope)
+        assert isinstance(ref, TargetRef)
+        before = vendure.price(sku)
+        outcome = target.write(WritePrice("p", "d", 1, ref, scope, Decimal("9.99")))
+        assert isinstance(outcome, Rejected)
+        assert outcome.code == "forbidden"
+        assert vendure.price(sku) == before
+
+    def test_no_price_is_added(self, vendure: Vendure) -> None:
+        """One variant with a currency that others lack breaks the product in the storefront."""
+        sku = vendure.take()
+        target, scope = self.target(vendure), PriceScope("EUR", TaxBasis.EXCLUSIVE)
+        ref = target.resolve(sku, scope)
+        assert isinstance(ref, TargetRef)
+        outcome = target.write(WritePrice("p", "d", 1, ref, scope, Decimal("9.99")))
+        assert isinstance(outcome, Rejected)
+        assert outcome.code == "not_priced"
+        assert set(vendure.all_prices(sku)) == {"USD"}
+
+    def test_a_fraction_that_the_shop_stored(self, vendure: Vendure) -> None:
+        """The shop itself takes half a cent; what it holds is read as it is, not as it is shown."""
+        sku = vendure.take()
+        vendure.update(sku, price=1250.5)
+        target, scope = self.target(vendure), PriceScope("USD", TaxBasis.EXCLUSIVE)
+        ref = target.resolve(sku, scope)
+        assert isinstance(ref, TargetRef)
+        assert target.read(ref, scope).amount == Decimal("12.505")
+
+
+def test_commercetools_changes_what_is_live(commercetools: Bench) -> None:
+    """The platform would stage the change; ours is live, and what was carried along is still there."""
+    sku = commercetools.take()
+    product = commercetools.shop.product(sku)
+    order = command(commercetools, sku, "9.99")
+    assert isinstance(commercetools.target.write(order), Applied)
+    after = commercetools.shop.product(sku)
+    assert after["version"] == product["version"] + 1
+    assert after["masterData"]["hasStagedChanges"] is False
+    shown = commercetools.target.read(order.ref, commercetools.scope, View.STOREFRONT)
+    assert shown.amount == Decimal("9.99")
+
+
+def test_commercetools_conflict_at_the_last_moment(commercetools: Bench) -> None:
+    """Somebody saves the product between our reading and our writing: 409, and nothing is lost."""
+    assert commercetools.proxy
+    sku = commercetools.take()
+    order = command(commercetools, sku, "9.99")
+    body = '{"statusCode": 409, "errors": [{"code": "ConcurrentModification", "currentVersion": 7}]}'
+    fault = Fault("answer", commercetools.write, reply=http_reply("409 Conflict", body))
+    commercetools.proxy.faults.append(fault)
+    assert isinstance(commercetools.target.write(order), Conflict)
+
+
+def test_commercetools_asks_for_a_new_token(commercetools: Bench) -> None:
+    assert commercetools.proxy
+    order = command(commercetools, commercetools.take(), "9.99")
+    reply = http_reply("401 Unauthorized", '{"message": "invalid_token"}')
+    commercetools.proxy.faults.append(Fault("answer", commercetools.write, reply=reply))
+    asked = commercetools.proxy.count(b"/oauth/token")
+    assert isinstance(commercetools.target.write(order), Rejected)
+    assert isinstance(commercetools.target.write(order), Applied)
+    assert commercetools.proxy.count(b"/oauth/token") == asked + 1
+
+
+def test_shopify_bucket(shopify: Bench) -> None:
+    """Throttled with status 200; the wait follows from the cost and the rate of the bucket."""
+    order = command(shopify, shopify.take(), "9.99")
+    shopify.shop.available, shopify.shop.restore = 4.0, 2.0
+    assert shopify.target.write(order) == Throttled(3.0)
+
+
+def test_shopify_user_errors(shopify: Bench) -> None:
+    sku = shopify.take()
+    order = command(shopify, sku, "9.99")
+    row = next(row for row in shopify.shop.variants.values() if row["sku"] == sku)
+    before = row["price"]
+    errors = '{"field": ["variants"], "message": "Product is suspended", "code": "PRODUCT_SUSPENDED"}'
+    body = f'{{"data": {{"productVariantsBulkUpdate": {{"userErrors": [{errors}]}}}}}}'
+    assert shopify.proxy
+    shopify.proxy.faults.append(Fault("answer", shopify.write, reply=http_reply("200 OK", body)))
+    outcome = shopify.target.write(order)
+    assert isinstance(outcome, Rejected)
+    assert (outcome.code, row["price"]) == ("product_suspended", before)
+
+
+def test_medusa_sends_all_prices(medusa: Bench) -> None:
+    sku = medusa.take()
+    before = medusa.siblings(sku)
+    assert len(before) == 2
+    assert isinstance(medusa.target.write(command(medusa, sku, "9.99")), Applied)
+    assert medusa.siblings(sku) == before
+
+
+def test_medusa_sibling_lost_meanwhile(medusa: Bench) -> None:
+    """A sibling that another program changes shows in the digest, which is what the publisher compares."""
+    sku = medusa.take()
+    order = command(medusa, sku, "9.99")
+    pre = medusa.target.read(order.ref, medusa.scope)
+    row = next(row for row in medusa.shop.rows.values() if row["sku"] == sku)
+    row["prices"] = [price for price in row["prices"] if price["currency_code"] != "eur"]
+    assert medusa.target.read(order.ref, medusa.scope).siblings_digest != pre.siblings_digest
+
+
+def test_adobe_queue_refuses_later(adobe: Bench) -> None:
+    """The queue takes everything; what became of it is known when it is asked."""
+    sku = adobe.take()
+    outcome = adobe.target.write(command(adobe, sku, "9.99"))
+    assert isinstance(outcome, Accepted)
+    for row in adobe.shop.queue.values():
+        row["rows"][0]["sku"] = "DELETED"
+    adobe.work()
+    assert isinstance(adobe.target.poll(outcome.operation), Rejected)
+    adobe.shop.queue[outcome.operation.id].update(status=2, result_message="deadlock")
+    assert isinstance(adobe.target.poll(outcome.operation), Unknown)
+    assert adobe.proxy
+    adobe.proxy.faults.append(Fault("answer", b"detailed-status", reply=http_reply("500 Oops")))
+    assert isinstance(adobe.target.poll(outcome.operation), Accepted)
+
+
+def test_woocommerce_sale_masks_the_price(woocommerce: Bench) -> None:
+    """The regular price is written and verified; what shoppers see is the sale price."""
+    sku = woocommerce.take()
+    row = next(row for row in woocommerce.shop.rows.values() if row["sku"] == sku)
+    row["sale_price"] = "5.00"
+    order = command(woocommerce, sku, "9.99")
+    assert isinstance(woocommerce.target.write(order), Applied)
+    assert woocommerce.target.read(order.ref, woocommerce.scope).amount == Decimal("9.99")
+    shown = woocommerce.target.read(order.ref, woocommerce.scope, View.STOREFRONT)
+    assert (shown.amount, shown.kind) == (Decimal("5.00"), "sale")
+    assert row["sale_price"] == "5.00"

@@ -1,0 +1,1 @@
+"""commercetools' own test server, from its SDK."""

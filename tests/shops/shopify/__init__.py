@@ -1,0 +1,1 @@
+"""Shopify's Admin GraphQL interface as its public documentation describes it."""
