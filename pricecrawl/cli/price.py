@@ -91,7 +91,7 @@ def _cells(made: Decision) -> tuple[str, ...]:
 
     inputs, computed = made.inputs, made.computed
     style = STYLE[made.verdict.value]
-    change = "" if computed.change is None else f"{computed.change * 100:+.1f} %"
+    change = f"{computed.change * 100:+.1f} %" if computed.change else ""
     why = "; ".join(finding.detail for finding in made.findings) or made.reason.value.replace("_", " ")
     return (
         escape(inputs.subject.sku),

@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_Id = Annotated[str, typer.Argument(metavar="ID", help="As `review list` shows it.")]
+_Id = Annotated[str, typer.Argument(metavar="ID", help="As `review list` shows it, or a SKU.")]
 _Reason = Annotated[str, typer.Option("--reason", "-r", help="Why; kept for good.")]
 _By = Annotated[str | None, typer.Option("--by", help="Who; the account that runs this by default.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]

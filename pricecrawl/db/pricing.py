@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, select, update
+from sqlalchemy import Connection, bindparam, func, select, text, update
 
 from pricecrawl.db.sql import chunks, insert_rows, next_ids
 from pricecrawl.db.store import Store
@@ -28,8 +29,10 @@ from pricecrawl.db.tables import (
     sku_policy,
     source,
 )
+from pricecrawl.domain.errors import StorageBusy
 from pricecrawl.domain.mapping import MappingStatus
 
+_LOCK_SPACE = 7242
 OPEN_STATUSES = ("REVIEW_REQUIRED", "APPROVED")
 
 # What is mapped and still waits to be priced counts as an offer; a rejected pair is none.
@@ -84,6 +87,14 @@ class Loaded:
 
 class PricingStore(Store):
     """Snapshots and decisions."""
+
+    @contextmanager
+    def begin(self) -> Iterator[Connection]:
+        """One writing transaction; nobody else prices meanwhile, so each SKU has one open decision."""
+        with self.engine.begin() as tx:
+            if tx.dialect.name == "postgresql":  # on SQLite the transaction itself is alone
+                tx.execute(text("SELECT pg_advisory_xact_lock(:space, 0)"), {"space": _LOCK_SPACE})
+            yield tx
 
     def batch(self, tx: Connection, *, after: str, limit: int) -> Loaded:
         """The next active SKUs over `after`, in order of SKU, with what they depend on."""
@@ -154,7 +165,7 @@ class PricingStore(Store):
         """Move decisions from one status to another.
 
         Raises:
-            RuntimeError: one of them has another status by now; the caller looked without the lock.
+            StorageBusy: one of them has another status by now.
         """
         for some in chunks(decisions):
             statement = (
@@ -163,7 +174,9 @@ class PricingStore(Store):
                 .values(status=becomes, updated_at=now)
             )
             if tx.execute(statement).rowcount != len(some):
-                raise RuntimeError(f"of {len(some)} decisions that were {was} some are not any more")
+                raise StorageBusy(
+                    f"a decision that was {was} was settled by somebody else meanwhile; run it again."
+                )
 
     def recall(
         self, tx: Connection, decisions: Sequence[str], finding: Mapping[str, Any], **new: Any
@@ -240,5 +253,8 @@ class PricingStore(Store):
         standing = select(price_decision.c.decision_id, price_decision.c.sku, price_decision.c.status).where(
             price_decision.c.sku.in_(names), price_decision.c.status.in_(OPEN_STATUSES)
         )
+        if tx.dialect.name == "postgresql":
+            # A reviewer who settles one of them at this moment goes first or waits.
+            standing = standing.order_by(price_decision.c.decision_id).with_for_update()
         for row in tx.execute(standing):
             loaded.open.setdefault(row.sku, []).append(row)

@@ -65,6 +65,17 @@ class ReviewStore(Store):
         )
         return list(conn.execute(query.limit(2)).scalars())
 
+    def waiting_for(self, conn: Connection, sku_name: str) -> str | None:
+        """The decision of a SKU that waits for a reviewer."""
+        query = (
+            select(price_decision.c.decision_id)
+            .where(price_decision.c.sku == sku_name, price_decision.c.status == "REVIEW_REQUIRED")
+            .order_by(price_decision.c.sequence.desc())
+            .limit(1)
+        )
+        of: str | None = conn.execute(query).scalar_one_or_none()
+        return of
+
     def snapshot(self, conn: Connection, number: int | None) -> Mapping[str, Any] | None:
         """One market price snapshot."""
         return _one(conn, select(market_price_snapshot).where(market_price_snapshot.c.id == number))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from decimal import Decimal
 
 from pricecrawl.domain.mapping import ACCEPTED
@@ -61,9 +62,14 @@ def market_price_there(inputs: Inputs, _: Computed) -> Finding | None:
     """No eligible offer: nothing to compete with, and no number is made up."""
     if inputs.market.price is not None:
         return None
+    excluded = inputs.market.excluded
+    if not excluded:
+        return block(FindingCode.NO_FRESH_COMPARABLE_MARKET_PRICE, "there is no offer to compare with")
+    counts = Counter(reason.value for item in excluded for reason in item.reasons)
+    why = ", ".join(f"{count} {reason}" for reason, count in sorted(counts.items()))
     return block(
         FindingCode.NO_FRESH_COMPARABLE_MARKET_PRICE,
-        f"none of {len(inputs.market.excluded)} offers is fresh and comparable",
+        f"none of {len(excluded)} offers is fresh and comparable ({why})",
     )
 
 

@@ -1,7 +1,8 @@
 """Reviews: what waits, what a person may decide about it, and what follows from that.
 
 Four kinds share one queue; an id says which it is: `price:<decision>`, `mapping:<n>`,
-`candidate:<n>`, `policy:<version>`. A bare decision id is a price.
+`candidate:<n>`, `policy:<version>`. A bare name is a price: a decision's id, the first characters
+of one, or a SKU.
 """
 
 from __future__ import annotations
@@ -150,18 +151,18 @@ def reject(
         raise UsageProblem("a proposed policy is not rejected: propose another version and approve that one.")
 
 
-def full_id(store: ReviewStore, conn: Any, start: str) -> str:
-    """The decision whose id starts so; `start` itself where none or a whole id is given.
+def full_id(store: ReviewStore, conn: Any, name: str) -> str:
+    """The decision whose id starts so, or that waits for the SKU of that name; else `name` itself.
 
     Raises:
         UsageProblem: two decisions start so.
     """
-    if len(start) >= WHOLE or len(start) < SHORTEST:
-        return start
-    found = store.starting_with(conn, start)
+    if len(name) >= WHOLE:
+        return name
+    found = store.starting_with(conn, name) if len(name) >= SHORTEST else []
     if len(found) > 1:
-        raise UsageProblem(f"more than one decision starts with {start}; give more of the id.")
-    return found[0] if found else start
+        raise UsageProblem(f"more than one decision starts with {name}; give more of the id.")
+    return found[0] if found else store.waiting_for(conn, name) or name
 
 
 def parse(review: str) -> tuple[Kind, str]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -11,6 +12,7 @@ from pricecrawl.db.events import verify_chain
 from pricecrawl.db.holds import HoldStore
 from pricecrawl.db.policies import PolicyRow, PolicyStore
 from pricecrawl.db.pricing import PricingStore
+from pricecrawl.db.reviews import ReviewStore
 from pricecrawl.db.tables import (
     candidate_review,
     competitor,
@@ -23,7 +25,7 @@ from pricecrawl.db.tables import (
 )
 from pricecrawl.domain.availability import Availability
 from pricecrawl.domain.errors import UsageProblem
-from pricecrawl.workflows import holds, policies, price
+from pricecrawl.workflows import holds, policies, price, review
 from tests.factories import NOON
 from tests.workflows.street import COUNTRIES, NOW, Street, codes, excluded
 
@@ -212,6 +214,46 @@ def test_the_policy_in_force_is_the_approved_one_that_started_last(priced: Stree
     )
     priced.price(now=LATER + timedelta(minutes=1))
     assert priced.decision().policy_version == "builtin-1"
+
+
+def test_runs_and_reviewers_at_the_same_time_leave_one_open_decision(priced: Street) -> None:
+    """Several pricing runs and somebody who approves whatever waits: no error, no two open decisions."""
+    priced.observe("18.00", at=NOON + timedelta(minutes=15))
+    problems: list[BaseException] = []
+
+    def pricing(start: int) -> None:
+        try:
+            for turn in range(4):
+                price.run(
+                    PricingStore(priced.engine),
+                    now=NOW + timedelta(seconds=start + 10 * turn),
+                    countries=COUNTRIES,
+                )
+        except BaseException as problem:  # whatever it is, the test must see it
+            problems.append(problem)
+
+    def approving() -> None:
+        store = ReviewStore(priced.engine)
+        for _ in range(12):
+            for item in review.queue(store, kind=review.Kind.PRICE):
+                try:
+                    review.approve(store, item.id, by="ann", reason="quick", now=NOW)
+                except (review.NotReviewable, UsageProblem):
+                    continue  # a run was faster
+                except BaseException as problem:
+                    problems.append(problem)
+
+    workers = [threading.Thread(target=pricing, args=(start,)) for start in (0, 3)]
+    workers.append(threading.Thread(target=approving))
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert problems == []
+    standing = [row.status for row in priced.rows(price_decision) if row.status != "STALE"]
+    assert len(standing) == 1
+    with priced.engine.connect() as conn:
+        assert verify_chain(conn) == []
 
 
 # --- the breaker over a whole run ---------------------------------------------------------------

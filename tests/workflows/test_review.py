@@ -48,7 +48,10 @@ def test_the_queue_shows_every_kind_with_its_reasons(waiting: Street) -> None:
 
 def test_approving_a_price_keeps_who_and_why(waiting: Street) -> None:
     of = waiting.decision().decision_id
+    assert review.show(ReviewStore(waiting.engine), "K-1")["decision_id"] == of
     review.approve(ReviewStore(waiting.engine), of[:8], by="ann", reason="we follow", now=LATER)
+    with pytest.raises(UsageProblem, match="there is no review K-1"):
+        review.show(ReviewStore(waiting.engine), "K-1")  # nothing of it waits any more
     made = waiting.decision()
     assert made.status == "APPROVED"
     assert made.expires_at == LATER + timedelta(hours=24)
