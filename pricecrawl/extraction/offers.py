@@ -247,14 +247,19 @@ def _tax(node: Node) -> TaxBasis:
     return TaxBasis.UNKNOWN
 
 
+def bare_amount(price: RawPrice) -> str:
+    """The amount as written, without zeros that add nothing: 36.00, 36.0 and 36 are one."""
+    amount = price.text.strip()
+    if price.unit is PriceUnit.MAJOR and "." in amount and "e" not in amount.lower():
+        return amount.rstrip("0").rstrip(".")
+    return amount
+
+
 def _distinct(prices: list[RawPrice]) -> list[RawPrice]:
     """Each amount of a kind once: an offer and its specification often repeat each other."""
     found: dict[tuple[PriceKind, str, str | None], RawPrice] = {}
     for price in prices:
-        amount = price.text.strip()
-        if price.unit is PriceUnit.MAJOR and "." in amount and "e" not in amount.lower():
-            amount = amount.rstrip("0").rstrip(".")
-        key = (price.kind, amount, price.currency)
+        key = (price.kind, bare_amount(price), price.currency)
         known = found.get(key)
         if known is None:
             found[key] = price

@@ -57,6 +57,12 @@ def read_opengraph(document: Document) -> Structured | None:
             reading.prices.append(replace(price, tax_basis=tax))
     _card(document, reading)
     _demote_price_before(reading)
+    if any(price.tax_basis is TaxBasis.EXCLUSIVE for price in reading.prices):
+        # Beside a price that says it leaves tax out, the others contain it.
+        reading.prices = [
+            price if price.tax_basis is TaxBasis.EXCLUSIVE else replace(price, tax_basis=TaxBasis.INCLUSIVE)
+            for price in reading.prices
+        ]
     for name in _AVAILABILITY:
         text = metas.get(name, "")
         value = schema_availability(text) if text else Availability.UNKNOWN

@@ -12,6 +12,7 @@ from pricecrawl.extraction.names import name_key
 from pricecrawl.extraction.offers import (
     OfferContext,
     OfferReading,
+    bare_amount,
     in_force,
     offers_in,
     raw_price,
@@ -106,7 +107,7 @@ def read_structured(nodes: Sequence[Node], method: Method, subject: Subject) -> 
     reading.own = _is_own(best, score, rivals, group, subject)
     if len(products) > 1:
         reading.trace.append(
-            f"{method.value} names {len(products)} products; “{text_of(node.get('name'))[:60]}” is taken"
+            f"The {method.value} data names {len(products)} products; “{text_of(node.get('name'))[:60]}” is taken"
             + (" as this page's own." if reading.own else ", but nothing ties it to this page.")
         )
     _describe(reading, node)
@@ -449,8 +450,9 @@ def _loose_offers(found: list[Found], method: Method, subject: Subject) -> Struc
 
 def _set_rest_aside(reading: Structured, found: list[Found], method: Method) -> None:
     """Amounts that stand elsewhere in the data: told, so that nothing in the markup goes unseen."""
-    told = {price.text for price in reading.prices} | {price.text for price, _ in reading.set_aside}
-    told |= {price.text for offer in reading.options for price in offer.prices}
+    told = {bare_amount(price) for price in reading.prices}
+    told |= {bare_amount(price) for price, _ in reading.set_aside}
+    told |= {bare_amount(price) for offer in reading.options for price in offer.prices}
     for item in found:
         if "price" not in item.node or len(reading.set_aside) > 200:
             continue
@@ -461,8 +463,8 @@ def _set_rest_aside(reading: Structured, found: list[Found], method: Method) -> 
             OfferContext(method, where),
             PriceKind.STANDARD,
         )
-        if price is not None and price.text not in told:
-            told.add(price.text)
+        if price is not None and bare_amount(price) not in told:
+            told.add(bare_amount(price))
             reading.set_aside.append((price, "no offer of the product"))
 
 

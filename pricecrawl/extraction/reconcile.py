@@ -89,7 +89,7 @@ def _settle_options(reading: Structured, visible: set[Decimal], market: Market, 
     matching = [option for option, values in priced if values & visible]
     if matching and len(matching) < len(options):
         reading.trace.append(
-            f"{reading.method.value} has several offers; the one whose price is shown is taken."
+            f"The {reading.method.value} data has several offers; the one whose price is shown is taken."
         )
         _take(reading, matching, options, "of another variant than the one shown", result)
         return
@@ -102,7 +102,7 @@ def _settle_options(reading: Structured, visible: set[Decimal], market: Market, 
         return
     cheapest = [option for option, values in priced if lowest in values]
     reading.trace.append(
-        f"{reading.method.value} has several offers and nothing tells which is meant: the lowest is given."
+        f"The {reading.method.value} data has several offers and nothing tells which is meant: the lowest is given."
     )
     _take(reading, cheapest, options, "one of several offers", result)
     reading.prices = [
