@@ -559,7 +559,7 @@ from tests.factories import NOON, an_observation, finish, open_run
 url, source = sys.argv[1:]
 store = CrawlStore(open_engine(url))
 run_id = open_run(store, source=source)
-for start in range(0, 6000, 200):
+for start in range(0, 3000, 200):
     store.heartbeat(run_id, NOON)
     store.save_batch(run_id, [an_observation(f"S{n}", source=source) for n in range(start, start + 200)], [])
 finish(store, run_id)
@@ -571,7 +571,7 @@ def test_several_crawls_write_at_once(database_url: str) -> None:
     assert [crawl.wait() for crawl in crawls] == [0, 0, 0, 0]
     engine = open_engine(database_url)
     with engine.connect() as conn:
-        assert conn.execute(text("SELECT count(*) FROM observation")).scalar_one() == 24_000
+        assert conn.execute(text("SELECT count(*) FROM observation")).scalar_one() == 12_000
         assert verify_chain(conn) == []
         assert verify_observations(conn) == []
     engine.dispose()

@@ -58,7 +58,7 @@ def test_on_sqlite(tmp_path: Path) -> None:
 @pytest.mark.postgres
 def test_on_postgresql(tmp_path: Path, pg_server: Server) -> None:
     with pg_server.database() as url:
-        small = _peak(url, tmp_path / "small", 3_000)
+        small = _peak(url, tmp_path / "small", 2_000)
     with pg_server.database() as url:
-        large = _peak(url, tmp_path / "large", 30_000)
+        large = _peak(url, tmp_path / "large", 20_000)
     assert large <= 1.3 * small
