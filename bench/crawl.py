@@ -1,7 +1,7 @@
 """One measured crawl in this process: `python -m bench.crawl <platform> <mode> <origin> <home>`.
 
-Prints one JSON object: seconds from the shop's first answer to the closing of the spider, items, the peak of resident
-memory, and the seconds that evidence took.
+Prints one JSON object: seconds from the shop's first answer to the closing of the spider, items, the peak of
+resident memory, and the seconds that evidence took.
 """
 
 from __future__ import annotations
@@ -58,13 +58,14 @@ async def crawl(platform: str, mode: str, origin: str) -> dict[str, Any]:
     def answered() -> None:
         # From the shop's first answer on: making a database and importing modules is not the way of an item.
         times.setdefault("opened", time.perf_counter())
+        times.setdefault("cpu_opened", time.process_time())
 
     def scraped() -> None:
         nonlocal items
         items += 1
 
     def closed() -> None:
-        times["closed"] = time.perf_counter()
+        times["closed"], times["cpu_closed"] = time.perf_counter(), time.process_time()
 
     crawler.signals.connect(answered, signals.response_received)
     crawler.signals.connect(scraped, signals.item_scraped)
@@ -75,6 +76,7 @@ async def crawl(platform: str, mode: str, origin: str) -> dict[str, Any]:
         "mode": mode,
         "items": items,
         "seconds": times["closed"] - times["opened"],
+        "cpu_seconds": times["cpu_closed"] - times["cpu_opened"],
         "evidence_seconds": spent["evidence"],
         "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         / (1 if sys.platform == "darwin" else 1024),

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Figure:
-    """`at_least` and `at_most` are limits; with neither the figure is only reported. `raw` has the numbers."""
+    """`at_least` and `at_most` are limits; with neither it is only reported. `raw` has the numbers."""
 
     name: str
     value: float

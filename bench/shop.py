@@ -15,10 +15,12 @@ from typing import Any
 
 from aiohttp import web
 
-WORDS = (
-    "kettle steel brushed cordless handle kitchen modern family design robust water boil filter spout lid base "
-    "light switch safety warranty cable compact energy saving quick steam quiet quality everyday cup tea coffee"
-).split()
+WORDS = tuple(
+    """
+    kettle steel brushed cordless handle kitchen modern family design robust water boil filter spout lid base
+    light switch safety warranty cable compact energy saving quick steam quiet quality everyday cup tea coffee
+    """.split()
+)
 PAGE_SIZE = 250
 
 
@@ -102,7 +104,8 @@ def page(number: int) -> bytes:
     }
     links = "".join(f'<li><a href="/c/{n}">{text(n, 2)}</a></li>' for n in range(150))
     tiles = "".join(
-        f'<div class="tile"><a href="/p/{number + n}"><img src="/i/{n}.jpg" alt="{text(n, 3)}">{text(n, 4)}</a>'
+        f'<div class="tile"><a href="/p/{number + n}"><img src="/i/{n}.jpg" alt="{text(n, 3)}">'
+        f"{text(n, 4)}</a>"
         f'<span class="tile-price">{20 + n},90 €</span></div>'
         for n in range(24)
     )
@@ -112,7 +115,8 @@ def page(number: int) -> bytes:
         f'<script type="application/ld+json">{json.dumps(data)}</script>{scripts}</head><body>'
         f'<nav><ul>{links}</ul></nav><main><h1>{name}</h1><div class="buy-box">'
         f'<span class="price" itemprop="price" content="{price}">{price.replace(".", ",")} €</span>'
-        f'<button type="submit">In den Warenkorb</button></div><div class="text">{text(number, 900)}</div></main>'
+        f'<button type="submit">In den Warenkorb</button></div><div class="text">{text(number, 900)}</div>'
+        "</main>"
         f"<aside>{tiles}</aside><footer><ul>{links}</ul></footer></body></html>"
     ).encode()
 

@@ -18,6 +18,7 @@ import pytest
 from sqlalchemy import Engine, func, select
 
 from pricecrawl.db import tables
+from pricecrawl.db.engine import open_engine
 from pricecrawl.exporters.rows import COLUMNS
 from tests.crawl.whole import FeedShop, everything, lines, product, products, row
 
@@ -213,3 +214,35 @@ def test_sources_are_listed_as_spiders(rows: Path) -> None:
     code, out, _ = asyncio.run(command("scrapy", "list"))
     assert code == 0
     assert "kettles" in out.splitlines()
+
+
+@pytest.mark.postgres
+def test_a_secret_reaches_neither_log_nor_evidence_nor_database(
+    pg_url: str, rows: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    canary = "canary-7f3a"
+    url = pg_url.replace("postgres@", f"postgres:{canary}@")
+    monkeypatch.setenv("PRICECRAWL_DATABASE_URL", url)
+    monkeypatch.setenv("PRICECRAWL_SECRET_KEY", f"{canary}-key")
+    monkeypatch.setenv("PRICECRAWL_NOTIFY", f"mailto://me:{canary}@mail.example")
+
+    async def story() -> None:
+        async with FeedShop(products(3)) as shop:
+            write_rows(rows, row(shop))
+            code, out, err = await command("scrapy", "crawl", "kettles", "-L", "DEBUG")
+            assert code == 0, err
+            assert canary not in out + err
+            # And when the database is not there, the sentence that says so names it without the password.
+            monkeypatch.setenv("PRICECRAWL_DATABASE_URL", f"postgresql://me:{canary}@127.0.0.1:1/nowhere")
+            code, out, err = await command("scrapy", "crawl", "kettles", "-L", "DEBUG")
+            assert code == 1
+            assert canary not in out + err
+            assert "PRICECRAWL_DATABASE_URL" in err
+
+    asyncio.run(story())
+    for path in home.rglob("*"):
+        assert path.is_dir() or canary.encode() not in path.read_bytes()
+    engine = open_engine(pg_url)
+    for table in tables.metadata.sorted_tables:
+        assert canary not in str(everything(engine, table))
+    engine.dispose()

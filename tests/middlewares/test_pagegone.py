@@ -30,8 +30,9 @@ def page(number: int) -> web.Response:
     return web.Response(
         content_type="text/html",
         text=f"<!DOCTYPE html><html><head><title>Kettle {number}</title>"
-        f'<script type="application/ld+json">{json.dumps(data)}</script></head><body>'
-        f"<main><h1>Kettle {number}</h1><p>{20 + number},00 €</p><button>In den Warenkorb</button></main></body></html>",
+        f'<script type="application/ld+json">{json.dumps(data)}</script></head><body><main>'
+        f"<h1>Kettle {number}</h1><p>{20 + number},00 €</p><button>In den Warenkorb</button></main>"
+        "</body></html>",
     )
 
 
