@@ -28,6 +28,9 @@ METAREFRESH_ENABLED = False  # default: True; a page is read as it is, and chall
 REDIRECT_MAX_TIMES = 5  # default: 20; RFC 9309 asks for five, no shop needs more
 HTTPPROXY_ENABLED = False  # default: True; which way a request leaves is not for `http_proxy` to say
 
+# Default: False, which would lift a Crawl-delay for the sake of a paid proxy's speed.
+ZYTE_SMARTPROXY_PRESERVE_DELAY = True
+
 # --- pace ---------------------------------------------------------------------------------------
 
 # What a host gets that has no pace of its own yet; robots and rows may only slow it down, and the floor for
@@ -82,8 +85,10 @@ DOWNLOADER_MIDDLEWARES = {
     # 570: inside retry and backoff, so that a gate behind a 503 is not knocked at again; outside
     # decompression (590) and redirect (600), so that it reads the final page.
     "pricecrawl.middlewares.challenge.ChallengeMiddleware": 570,
-    # 580: inside challenge, which ends the run at a 403: with the shop's permission there is another try first.
+    # 580: inside challenge, which ends the run at a 403: with the shop's permission another try comes first.
     "pricecrawl.middlewares.proxy.ProxyMiddleware": 580,
+    # 610: the place that its library asks for; only in runs whose row says `egress = "zyte"`.
+    "pricecrawl.middlewares.zyte.ZyteMiddleware": 610,
 }
 
 SPIDER_MIDDLEWARES = {

@@ -26,7 +26,7 @@ logger = logging.getLogger("pricecrawl.egress")
 
 Allow = Callable[[str, int], bool]
 MARK = "X-Pricecrawl-Relay"
-"""A header of answers that the relay itself gives; its value is the run's token, so no shop can forge it."""
+"""A header of answers that the relay itself gives; its value is the run's own, so no shop can forge it."""
 
 _HEAD_LIMIT = 64 * 1024
 _CHUNK = 64 * 1024
@@ -46,6 +46,7 @@ class Relay:
 
     def __init__(self, trust: ssl.SSLContext | None = None) -> None:
         self.token = secrets.token_urlsafe(24)
+        self.mark = secrets.token_urlsafe(24)
         self.refused: list[tuple[str, int]] = []
         self._trust = trust
         self._ways: dict[str, _Way] = {}
@@ -200,7 +201,7 @@ class Relay:
             other[1].close()
 
     async def _say(self, writer: asyncio.StreamWriter, status: str, *headers: str) -> None:
-        lines = [f"HTTP/1.1 {status}", *headers, f"{MARK}: {self.token}", "Content-Length: 0"]
+        lines = [f"HTTP/1.1 {status}", *headers, f"{MARK}: {self.mark}", "Content-Length: 0"]
         writer.write("\r\n".join([*lines, "Connection: close", "", ""]).encode("latin-1"))
         with contextlib.suppress(OSError):
             await writer.drain()

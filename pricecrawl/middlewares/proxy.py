@@ -39,7 +39,7 @@ class ProxyMiddleware:
         if passage is None:
             return response
         egress = str(request.meta.get("egress", ""))
-        if passage.is_proxied and response.headers.get(MARK) == passage.relay.token.encode():
+        if passage.is_proxied and response.headers.get(MARK) == passage.relay.mark.encode():
             # `process_exception` is not called for what is raised here.
             problem = ProxyFailed(passage.relay.problem(egress) or f"the relay answered {response.status}")
             await passage.broke(egress, str(problem), now())
