@@ -22,16 +22,11 @@ DECISION_FACTS = (
     *("decision_id", "sku", "snapshot_id", "currency", "tax_basis", "current_price", "market_price"),
     *("competitive_target", "variable_cost", "required_margin", "margin_floor", "map_price"),
     *("regulatory_floor", "allowed_floor", "proposed_price", "change_pct", "decision_reason"),
-    *("policy_version", "sequence"),
+    *("policy_version", "sequence", "steps"),
 )
 SNAPSHOT_FACTS = (
-    "id",
-    "sku",
-    "market_price",
-    "currency",
-    "winning_observation_id",
-    "freshness",
-    "policy_version",
+    *("id", "sku", "market_price", "currency", "winning_observation_id", "freshness", "policy_version"),
+    *("eligible", "excluded"),
 )
 
 
@@ -157,7 +152,8 @@ def review_requested(
 def digest(row: Mapping[str, Any], facts: Sequence[str]) -> str:
     """SHA-256 over facts of a row, the same whether it was just built or read back from the database."""
     values = [_canonical(row[name]) for name in facts]
-    return hashlib.sha256(json.dumps(values, separators=(",", ":")).encode()).hexdigest()
+    text = json.dumps(values, separators=(",", ":"), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _review(decision_id: str, codes: list[str], expires: datetime) -> dict[str, Any]:

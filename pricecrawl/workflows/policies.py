@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import tomllib
 from dataclasses import replace
 from datetime import datetime
@@ -12,7 +14,7 @@ from typing import Any
 from pricecrawl.db.policies import PolicyRow, PolicyStore
 from pricecrawl.domain.errors import PricecrawlError, UsageProblem
 from pricecrawl.domain.events import EventType
-from pricecrawl.pricing.policy import BUILTIN, Policy, policy_body, read_overrides, read_policy
+from pricecrawl.pricing.policy import BUILTIN, Policy, Settings, policy_body, read_overrides, read_policy
 from pricecrawl.workflows.events import event
 
 
@@ -54,6 +56,23 @@ def overrides_of(body: Any, sku: str) -> dict[str, Any] | None:
         return read_overrides(body, place=f"settings of {sku}")
     except PricecrawlError:
         return None
+
+
+def settings_of(
+    policy: Policy | None, sku: str, category: str, overrides: Any | None
+) -> tuple[Settings | None, str]:
+    """Settings of a SKU and the version that names them; None where they cannot be read.
+
+    Settings stored for the SKU alone are part of the version: `2026-02+<digest>`.
+    """
+    if policy is None:
+        return None, "unavailable"
+    if not overrides:
+        return policy.resolve(sku, category), policy.version
+    own = overrides_of(overrides, sku)
+    digest = hashlib.sha256(json.dumps(overrides, sort_keys=True).encode()).hexdigest()[:12]
+    settings = None if own is None else policy.resolve(sku, category, own)
+    return settings, f"{policy.version}+{digest}"
 
 
 def propose(store: PolicyStore, policy: Policy, *, by: str, now: datetime) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,7 +30,7 @@ from pricecrawl.workflows.offers import (
     rates_of,
     subject_of,
 )
-from pricecrawl.workflows.policies import in_force, overrides_of
+from pricecrawl.workflows.policies import in_force, settings_of
 
 BATCH = 500
 KEPT = 1000
@@ -224,13 +222,8 @@ class _Run:
     def _resolve(self, row: Any, overrides: Mapping[str, Any] | None) -> tuple[Settings | None, str]:
         """Settings of a SKU and the version that names them; None where they cannot be read."""
         policy: Policy | None = self.policy
-        if policy is None:
-            return None, "unavailable"
-        if overrides:
-            own = overrides_of(overrides, row.sku)
-            digest = hashlib.sha256(json.dumps(overrides, sort_keys=True).encode()).hexdigest()[:12]
-            version = f"{policy.version}+{digest}"
-            return (None if own is None else policy.resolve(row.sku, row.category, own)), version
+        if policy is None or overrides:
+            return settings_of(policy, row.sku, row.category, overrides)
         key = (row.sku if row.sku in policy.skus else "", row.category)
         settings = self.settings.get(key)
         if settings is None:
