@@ -25,6 +25,7 @@ def export(
     ] = None,
 ) -> None:
     """Write listings, price history, decisions or market price snapshots."""
+    import os
     import sys
 
     from pricecrawl.cli.output import err
@@ -41,6 +42,11 @@ def export(
     start = None if since is None else read_since(since)
     with database() as engine:
         rows = ExportStore(engine).rows(what, start)
-        count = write(rows, list(EXTRACTS[what].columns), chosen, to=out_file or sys.stdout)
+        try:
+            count = write(rows, list(EXTRACTS[what].columns), chosen, to=out_file or sys.stdout)
+            sys.stdout.flush()
+        except BrokenPipeError:  # `| head` has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return
     if out_file:
         err.print(f"{count} {what} in {out_file}", markup=False)

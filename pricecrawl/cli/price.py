@@ -134,7 +134,10 @@ def simulate(
     *,
     as_json: _Json = False,
 ) -> None:
-    """Replay stored observations under another policy, side by side; nothing is written."""
+    """Replay stored observations under another policy, side by side; nothing is written.
+
+    `pricecrawl price policy show builtin-1` prints every setting that a policy file may have.
+    """
     from pricecrawl.cli.output import out, print_json
     from pricecrawl.cli.session import countries, database
     from pricecrawl.config import Config

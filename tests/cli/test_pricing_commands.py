@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -170,3 +173,16 @@ def test_a_policy_is_proposed_by_one_and_approved_by_another(shell: Shell, tmp_p
     assert good(shell("price", "policy", "show", "v2"))["default"]["required_margin"] == "0.2"
     (row,) = good(shell("price", "policy", "list", "--json"))
     assert (row["version"], row["approved_by"]) == ("v2", "bob")
+
+
+def test_a_reader_that_stops_early_is_no_error(street: Street, tmp_path: Path, sqlite_url: str) -> None:
+    street.catalogue()
+    for hour in range(3):
+        street.observe(f"{20 - hour}.00", at=datetime.now(UTC) - timedelta(hours=hour + 1))
+    command = f"{sys.executable} -m pricecrawl export history | head -n 1"
+    env = {**os.environ, "PRICECRAWL_HOME": str(tmp_path), "PRICECRAWL_DATABASE_URL": sqlite_url}
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], env=env, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("source,source_sku,")
