@@ -42,7 +42,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 lock: $(VENV)/.base  ## lock requirements/*.in again; scrapyd has a lock of its own, for it pins an old setuptools
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(COMPILE) requirements/test.in -o requirements/test.txt
-	$(COMPILE) -c requirements/test.txt requirements/base.in -o requirements/base.txt
+	$(COMPILE) -c requirements/test.txt requirements/base.in requirements/build.in -o requirements/base.txt
 	$(COMPILE) -c requirements/base.txt requirements/base.in requirements/scrapyd.in -o requirements/scrapyd.txt
 
 clean:  ## remove what make made
