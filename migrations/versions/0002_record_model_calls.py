@@ -43,4 +43,3 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_model_call_correlation_id"), "model_call", ["correlation_id"], unique=False)
     op.create_index(op.f("ix_model_call_called_at"), "model_call", ["called_at"], unique=False)
-
