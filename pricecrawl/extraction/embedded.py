@@ -170,7 +170,7 @@ def read_embedded(document: Document, subject: Subject) -> Structured | None:
     holders: list[_Holder] = []
     for source, value in states(document):
         for node, path in _objects(value):
-            if not any("rice" in key or key in ("variants", "offers") for key in node):
+            if not any("ric" in key or key in ("variants", "offers") for key in node):
                 continue
             holder = _Holder(node, path, source, order=len(holders))
             if _prices_of(holder) or any(short(key) in ("variants", "offers") for key in node):

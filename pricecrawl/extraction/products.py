@@ -107,8 +107,8 @@ def read_structured(nodes: Sequence[Node], method: Method, subject: Subject) -> 
     reading.own = _is_own(best, score, rivals, group, subject)
     if len(products) > 1:
         reading.trace.append(
-            f"The {method.value} data names {len(products)} products; “{text_of(node.get('name'))[:60]}” is taken"
-            + (" as this page's own." if reading.own else ", but nothing ties it to this page.")
+            f"The {method.value} data names {len(products)} products; “{text_of(node.get('name'))[:60]}” is"
+            " taken" + (" as this page's own." if reading.own else ", but nothing ties it to this page.")
         )
     _describe(reading, node)
     variants = _variants(node, group)

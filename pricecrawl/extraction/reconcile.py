@@ -102,7 +102,8 @@ def _settle_options(reading: Structured, visible: set[Decimal], market: Market, 
         return
     cheapest = [option for option, values in priced if lowest in values]
     reading.trace.append(
-        f"The {reading.method.value} data has several offers and nothing tells which is meant: the lowest is given."
+        f"The {reading.method.value} data has several offers and nothing tells which is meant: "
+        "the lowest is given."
     )
     _take(reading, cheapest, options, "one of several offers", result)
     reading.prices = [

@@ -155,8 +155,10 @@ def _devalued(value: Any) -> Any:
         for key, place in item.items():
             target = _at(value, place)
             if isinstance(target, dict):
-                # One level is enough to see a price object inside a product.
-                target = {inner: _at(value, where) for inner, where in target.items()}
+                # One level is enough to see a price object inside a product; deeper places stay unresolved
+                # and must not be taken for values.
+                inner = {name: _at(value, where) for name, where in target.items()}
+                target = {name: item for name, item in inner.items() if not isinstance(item, dict | list)}
             node[key] = target
         built.append(node)
     return built
