@@ -117,7 +117,6 @@ WARN_ON_GENERATOR_RETURN_VALUE = False
 EXTENSIONS = {  # default: {}; order is only the order of construction, they meet in `extensions/current.py`
     "pricecrawl.extensions.run_record.RunRecord": 100,
     "pricecrawl.extensions.misses.Misses": 200,
-    "pricecrawl.extensions.learning.Learning": 250,
     "pricecrawl.extensions.progress.Progress": 300,
     "pricecrawl.extensions.metrics.Metrics": 400,
     "scrapy.extensions.telnet.TelnetConsole": None,

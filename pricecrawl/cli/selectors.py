@@ -158,12 +158,13 @@ def induce(
     row = _row(config, source)
     amount = _amount(price, row.market)
     with database(config) as engine:
-        document, checks, name = _pages(engine, config, source, amount, sku=sku, page=page, check=check)
+        document, checks, name, of = _pages(engine, config, source, amount, sku=sku, page=page, check=check)
         proposals = propose(document, amount, market=row.market, checks=checks)
         if confirm is not None and confirm <= len(proposals):
             rules = price_rules(config).get(source)
             chosen = proposals[confirm - 1].rule
-            teach(engine, source, wanted, chosen, by=current_user(by), now=datetime.now(UTC), rules=rules)
+            now = datetime.now(UTC)
+            teach(engine, source, wanted, chosen, by=current_user(by), now=now, rules=rules, sku=of)
     if as_json:
         print_json({"source": source, "price": amount, "page": name, "proposals": proposals})
     else:
@@ -205,8 +206,8 @@ def _pages(
     sku: str | None,
     page: Path | None,
     check: list[Path] | None,
-) -> tuple[Document, list[Check], str]:
-    """The page to learn from, other pages to try on, and the name of the first."""
+) -> tuple[Document, list[Check], str, str | None]:
+    """The page to learn from, other pages to try on, the first one's name and its listing if known."""
     from pricecrawl.domain.errors import UsageProblem
     from pricecrawl.evidence.store import EvidenceStore
     from pricecrawl.learning.induction import Check
@@ -217,18 +218,15 @@ def _pages(
         engine, EvidenceStore(config.evidence_url), source, limit=_CHECKS + 1, first=sku, price=amount
     )
     if page is not None:
-        return (
-            _document(page),
-            [*given, *(Check(item.document, item.price) for item in stored[:_CHECKS])],
-            str(page),
-        )
+        others = [*given, *(Check(item.document, item.price) for item in stored[:_CHECKS])]
+        return _document(page), others, str(page), sku
     if not stored:
         raise UsageProblem(f"No page of {source} is stored; crawl it first or give a saved one with --page.")
     first = stored[0]
     if sku is not None and first.source_sku != sku:
         raise UsageProblem(f"No page of the listing {sku} of {source} is stored.")
-    others = [Check(item.document, item.price) for item in stored[1 : _CHECKS + 1]]
-    return first.document, [*given, *others], first.url
+    others = [*given, *(Check(item.document, item.price) for item in stored[1 : _CHECKS + 1])]
+    return first.document, others, first.url, first.source_sku
 
 
 def _document(path: Path) -> Document:

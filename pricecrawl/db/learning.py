@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, delete, select, update
+from sqlalchemy import Connection, Row, Select, delete, or_, select, update
 
 from pricecrawl.db.sql import insert_rows, storable
 from pricecrawl.db.store import Store
@@ -25,6 +25,9 @@ from pricecrawl.domain.errors import UsageProblem
 from pricecrawl.domain.market import TaxBasis
 from pricecrawl.domain.observation import Observation
 from pricecrawl.learning.statistics import LearnedSelector, learn_from
+
+READ_WITHOUT_A_RULE = (Method.BUY_BOX, Method.GENERIC_CSS)
+"""Methods whose readings a shop's own rule for the price replaces."""
 
 Transaction = Connection
 """What `begin()` gives and the methods with `tx` take, for callers that know no SQL."""
@@ -130,6 +133,22 @@ class LearningStore(Store):
             for place, entry in enumerate(selectors)
         ]
         insert_rows(tx, learned_selector, rows)
+
+    def prefer(
+        self, tx: Connection, slug: str, method: Method, selector: str, sku: str | None = None
+    ) -> None:
+        """Save a rule as the preference of one listing, and of those whose choice it takes over.
+
+        A shop with a price rule of its own is no longer read by what merely looks like its price, so a
+        preference for that reading would match nothing any more; the rule reads what the page shows, too.
+        """
+        replaced = listing.c.preferred_method.in_([name.value for name in READ_WITHOUT_A_RULE])
+        chosen = replaced if sku is None else or_(replaced, listing.c.source_sku == sku)
+        tx.execute(
+            update(listing)
+            .where(listing.c.source == slug, chosen)
+            .values(preferred_method=method.value, preferred_selector=storable(selector))
+        )
 
     def learn(self, slug: str, observations: Sequence[Observation], now: datetime) -> int:
         """Let settled observations of one source count for and against its learned selectors.

@@ -159,4 +159,6 @@ def _promote(
     )
     store.save_selectors(tx, review.source, winner.kind, after, now)
     leads = bool(after) and after[0].selector == winner.selector
+    if leads and winner.kind is PriceKind.STANDARD:
+        store.prefer(tx, review.source, winner.method, winner.selector)
     return winner.selector if leads else None

@@ -79,14 +79,18 @@ def teach(
     by: str,
     now: datetime,
     rules: KnownRules | None = None,
+    sku: str | None = None,
 ) -> tuple[LearnedSelector, ...]:
     """Put a rule at the top of a source's learned ones, as a person confirmed it.
+
+    A rule for the price itself also becomes the saved preference of the listing `sku` that it was
+    confirmed on, and of listings whose saved choice it takes over.
 
     Raises:
         RuleError: the rule is wrong.
         UsageProblem: the source is not in the database.
     """
-    parse_rule(rule)
+    parsed = parse_rule(rule)
     known = rules or KnownRules()
     store = LearningStore(engine)
     with store.begin() as tx:
@@ -99,6 +103,8 @@ def teach(
             now=now,
         )
         store.save_selectors(tx, source, kind, after, now)
+        if kind is PriceKind.STANDARD and after and after[0].selector == rule:
+            store.prefer(tx, source, parsed.method, rule, sku)
         payload = {"source": source, "kind": kind.value, "selector": rule, "by": by}
         taught = event(
             EventType.SELECTOR_TAUGHT,

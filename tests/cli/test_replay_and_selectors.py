@@ -208,8 +208,14 @@ def test_induce_confirm_list_export_and_read(crawled: Engine, capsys: pytest.Cap
     assert ".today-price" in out
     _, out, _ = command(capsys, "selectors", "export", "kettles")
     assert out.splitlines()[1:] == ["[source.rules]", 'price = [".today-price"]']
+    # The page that was confirmed is settled by it from now on; the shop's others wait for their own word.
     _, out, _ = command(capsys, "replay", "--json")
-    assert json.loads(out)["observations"] == 3
+    (change,) = json.loads(out)["changes"]
+    assert change["source_sku"] == "S-kettle"
+    assert change["fields"] == {
+        "price": {"before": "39.90", "after": "29.90"},
+        "needs_review": {"before": True, "after": False},
+    }
 
 
 def test_what_export_prints_is_a_row(

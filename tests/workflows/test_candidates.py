@@ -6,12 +6,12 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, select, update
 
 from pricecrawl.db.crawl import CrawlStore
 from pricecrawl.db.events import EventLog
 from pricecrawl.db.learning import LearningStore
-from pricecrawl.db.tables import candidate_review, listing, price_history
+from pricecrawl.db.tables import candidate_review, listing, price_history, run
 from pricecrawl.domain.candidate import Method, PriceKind, Tier
 from pricecrawl.domain.consensus import Preference, settle
 from pricecrawl.domain.errors import UsageProblem
@@ -35,6 +35,11 @@ def store(engine: Engine) -> LearningStore:
     return LearningStore(engine)
 
 
+def open_run_of(crawl: CrawlStore) -> int:
+    with crawl.engine.connect() as conn:
+        return conn.execute(select(run.c.id)).scalar_one()
+
+
 def doubtful() -> Observation:
     """JSON-LD and the page disagree, and there is a member's price."""
     candidates = settle(
@@ -55,9 +60,9 @@ def doubtful() -> Observation:
 
 @pytest.fixture
 def number(crawl: CrawlStore) -> int:
-    run = open_run(crawl)
-    crawl.save_batch(run, [an_observation(price="30.00")], [])
-    crawl.save_batch(run, [doubtful()], [])
+    opened = open_run(crawl)
+    crawl.save_batch(opened, [an_observation(price="30.00")], [])
+    crawl.save_batch(opened, [doubtful()], [])
     with crawl.engine.connect() as conn:
         return conn.execute(select(candidate_review.c.id)).scalar_one()
 
@@ -121,6 +126,21 @@ def test_v4_a_confirmation_clears_the_doubt_and_the_next_read_honours_it(
     anchor, preference = crawl.anchors("kettles", ["A-1"])["A-1"]
     again = settle(doubtful().candidates, anchor=anchor, preference=preference)
     assert (again.price, again.by_preference, again.needs_review) == (Decimal("29.99"), True, False)
+
+
+def test_a_rule_takes_over_the_choices_that_it_replaces(
+    crawl: CrawlStore, store: LearningStore, number: int
+) -> None:
+    """With a rule for the price the page is no longer read by looks, so nobody's choice may point there."""
+    crawl.save_batch(open_run_of(crawl), [an_observation("B-2"), an_observation("C-3")], [])
+    with store.begin() as tx:
+        for sku, method in (("B-2", "buy-box"), ("C-3", "json-ld")):
+            values = {"preferred_method": method, "preferred_selector": "p.x"}
+            tx.execute(update(listing).where(listing.c.source_sku == sku).values(values))
+    confirm(store, number, place(store, number, Method.CUSTOM_CSS), by="ann", reason="buy box", now=LATER)
+    kept = crawl.anchors("kettles", ["B-2", "C-3"])
+    assert kept["B-2"][1] == Preference(Method.CUSTOM_CSS, NOW_RULE)
+    assert kept["C-3"][1] == Preference(Method.JSON_LD, "p.x")
 
 
 def test_confirming_structured_data_promotes_nothing(store: LearningStore, number: int) -> None:
