@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from lxml import etree
 
@@ -18,6 +19,7 @@ from pricecrawl.extraction.document import Document
 from pricecrawl.extraction.textmap import JOINT, TextMap, words_of
 
 MAX_OCCURRENCES = 400
+MAX_SIGNS = 20_000
 MAX_SCANNED = 1_500_000  # characters of readable text
 
 # Unicode category Sc, with the full-width forms, and the ideographs for yen, yuan and won.
@@ -258,11 +260,11 @@ def _signs_in(text: str) -> set[tuple[int, int]]:
     Each search begins with a set of characters, which the regex engine looks for fast; one alternation of
     all signs would be tried at every character of the page.
     """
-    found = {match.span() for match in _SIGN.finditer(text)}
-    for match in _AFTER_DIGIT.finditer(text):
+    found = {match.span() for match in islice(_SIGN.finditer(text), MAX_SIGNS)}
+    for match in islice(_AFTER_DIGIT.finditer(text), MAX_SIGNS):
         if _is_currency(match[1]):
             found.add(match.span(1))
-    for match in _DIGITS.finditer(text):
+    for match in islice(_DIGITS.finditer(text), MAX_SIGNS):
         start = match.start()
         reach = text[max(0, start - 12) : start]
         bare = reach.rstrip(_STRIPPED)

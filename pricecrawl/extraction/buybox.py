@@ -164,7 +164,11 @@ def _tax(item: Seen, previous: Seen | None, textmap: TextMap) -> TaxBasis:
         return TaxBasis.EXCLUSIVE
     if named == Mark.GROSS:
         return TaxBasis.INCLUSIVE
-    basis = tax_of(" ".join(textmap.pieces[item.occurrence.first].split())[:80])
+    begin, end = item.occurrence.start, item.occurrence.end
+    floor = textmap.starts[item.occurrence.first]
+    ceiling = textmap.starts[item.occurrence.last + 1] - 1
+    around = textmap.text[max(floor, begin - 60) : begin] + " " + textmap.text[end : min(ceiling, end + 60)]
+    basis = tax_of(" ".join(around.replace(JOINT, " ").split()))
     if basis is not TaxBasis.UNKNOWN:
         return basis
     before = f"{item.label} {item.before[-60:]}"

@@ -50,9 +50,17 @@ _AFTER_TEXT = re.compile(
 def parse(text: str) -> list[Any]:
     """Every JSON value in `text`, one after the other; empty if there is none. Never raises."""
     values: list[Any] = []
+    left = MAX_LENIENT
     position = _start(text, 0)
     while position < len(text) and len(values) < 50:
-        value, position = parse_at(text, position)
+        begin = position
+        try:
+            value, position = _decoder.raw_decode(text, begin)
+        except (ValueError, RecursionError):
+            if left <= 0:
+                break
+            value, position = _Reader(text, begin, left).read()
+            left -= max(1, position - begin)
         if value is not _NOTHING:
             values.append(value)
         position = _start(text, position)

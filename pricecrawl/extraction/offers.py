@@ -69,7 +69,7 @@ _MEASURES = frozenset(
 )
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class OfferReading:
     """What one offer says. `notes` are (price, why it is no price of the thing) pairs."""
 

@@ -77,7 +77,7 @@ class Structured:
     currency: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Option:
     """One way to buy the product: an offer, with the variant that it belongs to."""
 

@@ -56,6 +56,7 @@ def mark_choices(seen: Sequence[Seen]) -> None:
     for item in seen:
         for element, _ in item.around.levels[:7]:
             holding.setdefault(element, item.digits)
+    families: dict[tuple[etree._Element, object, str], list[etree._Element]] = {}
     for item in seen:
         levels = item.around.levels[:7]
         named = False
@@ -66,9 +67,12 @@ def mark_choices(seen: Sequence[Seen]) -> None:
             parent = element.getparent()
             if parent is None:
                 continue
-            like = [child for child in parent if child.tag == element.tag and child in holding]
-            if element.tag == "div":
-                like = [child for child in like if first_name(child) == first_name(element)]
+            name = first_name(element) if element.tag == "div" else ""
+            like = families.get((parent, element.tag, name))
+            if like is None:
+                like = [child for child in parent if child.tag == element.tag and child in holding]
+                like = [child for child in like if not name or first_name(child) == name][:200]
+                families[parent, element.tag, name] = like
             if len({holding[child] for child in like}) < 2:
                 continue
             around = any(mark & Mark.CHOICE for _, mark in levels[step : step + 3])

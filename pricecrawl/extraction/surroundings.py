@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from lxml import etree
 
@@ -47,6 +48,7 @@ _STRUCK = re.compile(r"text-decoration[a-z-]*\s*:\s*[^;]*line-through", re.IGNOR
 _CHOICE_TAGS = frozenset(("li", "label", "button", "a", "div", "tr", "span"))
 _CARD_TAGS = frozenset(("li", "article", "div", "a", "td", "section", "tr", "figure"))
 MAX_CLIMB = 60
+MAX_FAMILY = 600
 _PICTURE = re.compile(r"\.(?:jpe?g|png|webp|gif|avif|svg)(?:[?#]|$)|/media/", re.IGNORECASE)
 _OTHERS_TITLE = re.compile(
     r"related|similar|also (?:viewed|bought|like|purchased|love|considered)|you (?:may|might)|recommend|"
@@ -112,6 +114,8 @@ class Surroundings:
         self._other: dict[etree._Element, str] = {}
         self.priced: set[etree._Element] = set()
         self._titled: dict[etree._Element, str] = {}
+        self._shelves: dict[tuple[etree._Element, object, str], bool] = {}
+        self._families: dict[etree._Element, dict[tuple[object, str], list[etree._Element]]] = {}
         self._repeated: dict[etree._Element, bool] = {}
 
     def marks(self, element: etree._Element) -> int:
@@ -226,18 +230,32 @@ class Surroundings:
         if known is not None:
             return known
         parent = node.getparent()
-        result = False
         name = first_name(node)
-        if parent is not None and len(parent) >= 2 and (name or node.tag in ("li", "article", "a")):
-            like = [child for child in parent if child.tag == node.tag and first_name(child) == name][:60]
-            priced = [child for child in like if child in self.priced]
-            if len(like) >= 3 and len(priced) >= 2 and node in self.priced:
-                linking = [child for child in priced if self._links_away(child)]
-                result = len(linking) >= 2 and node in linking
-                for child in like:
-                    self._repeated[child] = result and child in linking
+        result = False
+        if parent is not None and node in self.priced and (name or node.tag in ("li", "article", "a")):
+            result = self._is_shelf(parent, node.tag, name) and self._links_away(node)
         self._repeated[node] = result
         return result
+
+    def _is_shelf(self, parent: etree._Element, tag: object, name: str) -> bool:
+        """Whether at least three like children stand here, two of which have a price and lead elsewhere."""
+        known = self._shelves.get((parent, tag, name))
+        if known is None:
+            like = self._family(parent).get((tag, name), [])[:60]
+            priced = [child for child in like if child in self.priced]
+            known = len(like) >= 3 and len(priced) >= 2
+            known = known and len([child for child in priced if self._links_away(child)]) >= 2
+            self._shelves[parent, tag, name] = known
+        return known
+
+    def _family(self, parent: etree._Element) -> dict[tuple[object, str], list[etree._Element]]:
+        """Children of a box by tag and first class; of a very long list the first ones."""
+        known = self._families.get(parent)
+        if known is None:
+            known = self._families[parent] = {}
+            for child in islice(parent, MAX_FAMILY):
+                known.setdefault((child.tag, first_name(child)), []).append(child)
+        return known
 
     def note_prices(self, holders: Iterable[etree._Element]) -> None:
         """Remember the boxes that hold amounts: a shelf is told by several of them."""

@@ -81,20 +81,20 @@ def test_a_page_of_nothing_is_an_empty_document(body: bytes) -> None:
 
 def test_a_page_that_nests_too_deep_is_refused_in_one_sentence() -> None:
     body = b"<html><body>" + b"<div>" * 10_000 + b"$5.00" + b"</div>" * 10_000
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(UnreadablePage, match="nests more than") as refusal:
         Document.from_bytes(body)
     assert isinstance(refusal.value, PricecrawlError)
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_a_page_that_nests_deep_is_still_read() -> None:
     body = product(
         "<div>" * 1500 + '<span class="price">$5.00</span><button>Add to cart</button>' + "</div>" * 1500
     )
-    started = time.monotonic()
+    started = time.process_time()
     answered(body)
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_five_megabytes_are_read_within_two_seconds() -> None:
@@ -105,17 +105,17 @@ def test_five_megabytes_are_read_within_two_seconds() -> None:
         f'<span class="price">$19.00</span><button>Add to cart</button><div class="reviews">{filler}</div>'
     )
     assert len(body) > 4_000_000
-    started = time.monotonic()
+    started = time.process_time()
     found = answered(body)
-    assert time.monotonic() - started < 2 * 1.5  # a shared machine
+    assert time.process_time() - started < 2
     assert found["price"] == "19.00"
 
 
 def test_five_megabytes_of_one_script_are_read_within_two_seconds() -> None:
     body = product(PRICED + '<script>var a="' + "{price:1," * 600_000 + "</script>")
-    started = time.monotonic()
+    started = time.process_time()
     assert answered(body)["price"] == "19.00"
-    assert time.monotonic() - started < 3
+    assert time.process_time() - started < 2
 
 
 def test_a_larger_page_than_the_limit_is_refused() -> None:

@@ -112,9 +112,9 @@ def test_numbers_keep_their_digits() -> None:
     ids=range(12),
 )
 def test_hostile_texts_end_soon_and_shallow(text: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     value: Any = parse(text)
-    assert time.monotonic() - started < 1.5
+    assert time.process_time() - started < 1.5
     depth = 0
     while isinstance(value, list | dict) and value:
         value = value[0] if isinstance(value, list) else next(iter(value.values()))
