@@ -31,7 +31,7 @@ def read_general(
     data: object, *, url: str, currency: str | None = None, tax_basis: TaxBasis = TaxBasis.UNKNOWN
 ) -> tuple[str, Feed]:
     """(platform, feed) of one response; the platform is `unknown` where no entry has a known shape."""
-    entries = list(_entries(data))
+    entries = _entries(data)
     platform, reader = _reader(entries)
     listings: list[RawListing] = []
     skipped: list[Skipped] = []
@@ -50,22 +50,26 @@ def read_general(
     )
 
 
-def _entries(data: object) -> Iterator[Entry]:
-    """The product objects of an answer, wherever the platform hangs them."""
-    node = data
-    for key in ("data", "products", "items"):
-        if isinstance(node, Mapping) and isinstance(node.get(key), Mapping | list):
-            node = node[key]
-    if isinstance(node, Mapping):
-        for key in ("hits", "products", "results", "productSearch", "items"):
-            if isinstance(node.get(key), list):
-                node = node[key]
-                break
-    if isinstance(node, list):
-        yield from (entry for entry in node if isinstance(entry, Mapping))
-    elif isinstance(node, Mapping):
-        inner = [value for value in node.values() if isinstance(value, Mapping) and _shape(value)]
-        yield from inner or ([node] if _shape(node) else [])
+def _entries(data: object) -> list[Entry]:
+    """The product objects of an answer: the first list, from the outside in, that holds a known shape."""
+    todo: list[object] = [data]
+    for _ in range(2_000):
+        if not todo:
+            break
+        node = todo.pop(0)
+        if isinstance(node, list):
+            entries = [entry for entry in node if isinstance(entry, Mapping)]
+            if any(_shape(entry) for entry in entries[:50]):
+                return entries
+            todo.extend(entries[:50])
+        elif isinstance(node, Mapping):
+            if _shape(node):
+                return [node]
+            inner = [value for value in node.values() if isinstance(value, Mapping) and _shape(value)]
+            if inner:
+                return inner
+            todo.extend(value for value in node.values() if isinstance(value, Mapping | list))
+    return []
 
 
 def _shape(entry: Entry) -> str:
