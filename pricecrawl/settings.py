@@ -28,6 +28,11 @@ METAREFRESH_ENABLED = False  # default: True; a page is read as it is, and chall
 REDIRECT_MAX_TIMES = 5  # default: 20; RFC 9309 asks for five, no shop needs more
 HTTPPROXY_ENABLED = False  # default: True; which way a request leaves is not for `http_proxy` to say
 
+# The browser, where a row asks for one (spiders/base.py puts its handler in).
+PLAYWRIGHT_MAX_CONTEXTS = 2  # default: no limit
+PLAYWRIGHT_MAX_PAGES_PER_CONTEXT = 1  # default: CONCURRENT_REQUESTS
+PLAYWRIGHT_PROCESS_REQUEST_HEADERS = None  # default: Scrapy's headers; the wall puts the identity on instead
+
 # Default: False, which would lift a Crawl-delay for the sake of a paid proxy's speed.
 ZYTE_SMARTPROXY_PRESERVE_DELAY = True
 
@@ -89,6 +94,8 @@ DOWNLOADER_MIDDLEWARES = {
     "pricecrawl.middlewares.proxy.ProxyMiddleware": 580,
     # 610: the place that its library asks for; only in runs whose row says `egress = "zyte"`.
     "pricecrawl.middlewares.zyte.ZyteMiddleware": 610,
+    # 620: innermost; only in runs whose row says `render = true`.
+    "pricecrawl.middlewares.render.RenderMiddleware": 620,
 }
 
 SPIDER_MIDDLEWARES = {

@@ -18,7 +18,7 @@ from pricecrawl.domain.egress import REFUSED_RETRIES, EgressKind, Proxy
 from pricecrawl.domain.errors import PricecrawlError, Refused
 from pricecrawl.domain.identity import Identity, IdentityMode, PermissionRecord, browser_like, declared
 from pricecrawl.domain.market import Market
-from pricecrawl.egress.relay import Relay
+from pricecrawl.egress.relay import Allow, Relay
 from pricecrawl.egress.zyte import zyte_proxy
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class Passage:
         self._named_for = ""
         self._current: Proxy | None = None
         self._turn = 0
+        self._rendered = source.render
         self._tried: dict[bytes, set[str]] = defaultdict(set)
         self._unsaved: dict[int, list[float]] = defaultdict(list)
         self._moving = asyncio.Lock()
@@ -119,7 +120,9 @@ class Passage:
                 market=self._market,
                 egress=f"{self.egress}/{turn}" if turn else self.egress,
             )
-            if found.user_agent != before:
+            # What Chromium draws can only call itself Chromium.
+            fits = not self._rendered or " Chrome/" in found.user_agent
+            if found.user_agent != before and fits:
                 break
         return found
 
@@ -138,15 +141,16 @@ class Passage:
         if self.is_proxied:
             await self.relay.start()
 
-    def route(self) -> tuple[str, bytes] | None:
+    def route(self, allow: Allow | None = None) -> tuple[str, bytes] | None:
         """The proxy for a request and the Proxy-Authorization for it; None for a direct one.
 
-        Both are the relay's: they hold no credential of a proxy.
+        Both are the relay's: they hold no credential of a proxy. `allow` is the wall of a page that is
+        rendered; it has a way of its own, `<egress>/page`.
         """
         if self._current is None:
             return None
-        key = self.egress
-        self.relay.offer(key, self._current)
+        key = self.egress if allow is None else f"{self.egress}/page"
+        self.relay.offer(key, self._current, allow)
         return self.relay.url, self.relay.authorization(key)
 
     # --- what became of a request --------------------------------------------------------------
@@ -162,8 +166,13 @@ class Passage:
 
     async def broke(self, egress: str, error: str, now: datetime) -> None:
         """A proxy did not do its work: one failure more, and the run takes another if there is one."""
-        await self._fail(egress, self.relay.problem(egress) or error, now)
+        found = self.relay.take_problem(egress) or self.relay.take_problem(f"{egress}/page")
+        await self._fail(egress, found or error, now)
         await self._move(egress, {egress}, now)
+
+    def broke_a_page(self, egress: str) -> bool:
+        """Whether it was the proxy that failed a page that could not be drawn, and not the page itself."""
+        return bool(self.relay.problem(f"{egress}/page"))
 
     async def refused(
         self, egress: str, fingerprint: bytes, error: str, permission: PermissionRecord, now: datetime

@@ -76,7 +76,11 @@ class Relay:
 
     def offer(self, key: str, proxy: Proxy, allow: Allow | None = None) -> None:
         """Let clients that sign in as `key` leave through `proxy`, to where `allow` says yes."""
-        self._ways[key] = _Way(proxy, allow)
+        way = self._ways.get(key)
+        if way is None or way.proxy != proxy:
+            self._ways[key] = _Way(proxy, allow)
+        else:
+            way.allow = allow
 
     def authorization(self, key: str) -> bytes:
         """The Proxy-Authorization of a client that leaves as `key`."""
@@ -86,6 +90,13 @@ class Relay:
         """What last went wrong with the proxy behind `key`, empty if nothing did."""
         way = self._ways.get(key)
         return way.problem if way else ""
+
+    def take_problem(self, key: str) -> str:
+        """The same, and forget it."""
+        found = self.problem(key)
+        if found:
+            self._ways[key].problem = ""
+        return found
 
     # --- one connection ------------------------------------------------------------------------
 

@@ -49,6 +49,8 @@ T = TypeVar("T")
 
 # The least time between two requests to a public host; robots and rows may only ask for more.
 PACE_FLOOR_SECONDS = 1.0
+# A page that a browser draws costs the shop a hundred requests: they come no faster than this.
+RENDER_FLOOR_SECONDS = 10.0
 _KEPT_REFUSALS = 100
 
 
@@ -332,6 +334,8 @@ class CurrentRun:
         asked = float(self.source.delay_seconds)
         if is_loopback(host):
             return asked
+        if self.source.render:
+            asked = max(asked, RENDER_FLOOR_SECONDS)
         return max(asked, PACE_FLOOR_SECONDS, self.crawler.settings.getfloat("DOWNLOAD_DELAY"))
 
     async def wait_for_turn(self) -> None:

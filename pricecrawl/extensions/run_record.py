@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import os
 from time import monotonic
@@ -18,6 +19,7 @@ from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 
+from pricecrawl.domain.egress import EgressKind
 from pricecrawl.domain.errors import PricecrawlError, Refused, UsageProblem
 from pricecrawl.domain.events import Event, EventType
 from pricecrawl.domain.identity import IdentityMode
@@ -73,6 +75,9 @@ class RunRecord:
             self._crawler.stats.set_value(EXIT_STAT, problem.exit_code)
             raise CloseSpider("refused_to_start") from None
         run.spider.run_id = run.run_id
+        # What is loaded by now stays as long as the crawl: the collector need not look at it again and again.
+        gc.collect()
+        gc.freeze()
         self._watch = asyncio.create_task(self._heartbeat())
 
     def _open(self) -> None:
@@ -149,6 +154,7 @@ class RunRecord:
             except Exception:
                 logger.exception("a step after run %s failed", run.run_id)
                 self._crawler.stats.set_value(EXIT_STAT, EXIT_FAILED)
+        gc.unfreeze()
         run.close()
 
     async def _conclude(self, reason: str) -> None:
@@ -278,6 +284,8 @@ def _passage(run: CurrentRun, mode: str) -> Passage:
     from pricecrawl.db.proxies import ProxyStore
     from pricecrawl.egress.passage import Passage
 
+    if run.source.render:
+        _require_browser(run)
     engine, moment = run.store.engine, now()
     return Passage(
         run.source,
@@ -287,6 +295,23 @@ def _passage(run: CurrentRun, mode: str) -> Passage:
         permission=PermissionStore(engine).live(run.slug, moment),
         now=moment,
     )
+
+
+def _require_browser(run: CurrentRun) -> None:
+    """A row that wants pages drawn needs something that draws them, before the first request.
+
+    Raises:
+        PricecrawlError: with what to install or change.
+    """
+    from pricecrawl.rendering.chromium import find_chromium
+
+    if not run.config.render_url:
+        find_chromium(run.config)
+    elif run.source.egress is not EgressKind.DIRECT:
+        raise UsageProblem(
+            f"{run.slug} leaves through a proxy, which a render server cannot reach: unset "
+            'PRICECRAWL_RENDER_URL for it, or give it `egress = "direct"`.'
+        )
 
 
 def _still_permitted(run: CurrentRun) -> bool:

@@ -60,7 +60,14 @@ class ChallengeMiddleware:
 
     def _classify(self, request: Request, response: Response) -> Classification:
         asked = (request.meta.get("redirect_urls") or [request.url])[0]
-        facts = ResponseFacts(response.status, headers_of(response), response.body, asked, response.url)
+        facts = ResponseFacts(
+            response.status,
+            headers_of(response),
+            response.body,
+            asked,
+            response.url,
+            rendered="rendered" in response.flags,
+        )
         found = classify(facts)
         if found.page is PageKind.CHALLENGE and response.status < 300 and self._has_price(response):
             return classify(facts, credible_price=True)

@@ -17,7 +17,7 @@ _OURS = frozenset({"User-Agent", "From"})
 _NEVER = ("Authorization", "Proxy-Authorization", "Cookie")
 _BROWSERS_ONLY = ("sec-", "upgrade-insecure-requests", "from", "x-crawlera-", "zyte-")
 # Meta keys that would lead a request past the egress, the renderer or the wall around it.
-_NOT_A_SPIDERS = ("proxy", "_auth_proxy", "dont_proxy", "bindaddress")
+_NOT_A_SPIDERS = ("proxy", "_auth_proxy", "dont_proxy", "bindaddress", "pricecrawl_render", "rendered")
 
 
 class IdentityMiddleware:

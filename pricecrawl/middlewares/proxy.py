@@ -14,6 +14,7 @@ from scrapy.utils.request import fingerprint
 
 from pricecrawl.egress.relay import MARK
 from pricecrawl.extensions.current import CurrentRun, current_run, now
+from pricecrawl.middlewares.verdicts import RenderFailed
 
 _REFUSED = 403
 
@@ -62,4 +63,7 @@ class ProxyMiddleware:
         passage = self._run.passage
         if passage is None or not passage.is_proxied or isinstance(exception, IgnoreRequest):
             return
-        await passage.broke(str(request.meta.get("egress", "")), type(exception).__name__, now())
+        egress = str(request.meta.get("egress", ""))
+        if isinstance(exception, RenderFailed) and not passage.broke_a_page(egress):
+            return
+        await passage.broke(egress, type(exception).__name__, now())

@@ -65,6 +65,10 @@ class RobotsMiddleware:
             return None
         return task.result().strict(self._bot_name, url).allowed
 
+    def disallowed(self, url: str) -> tuple[str, ...]:
+        """The Disallow values that bind us at an origin that was read, for a browser's sub-requests."""
+        return self._answers[_origin(url)].result().file.disallowed_patterns(self._bot_name)
+
     async def _answer(self, url: str) -> RobotsAnswer:
         origin = _origin(url)
         task = self._answers.get(origin)

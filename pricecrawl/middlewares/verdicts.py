@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scrapy.exceptions import IgnoreRequest
+from scrapy.exceptions import DownloadFailedError, IgnoreRequest
 
 
 class RunEnded(IgnoreRequest):
@@ -15,6 +15,14 @@ class Forbidden(IgnoreRequest):
 
 class OffLimits(IgnoreRequest):
     """The address is not one that this source may send us to; the run goes on."""
+
+
+class BudgetSpent(IgnoreRequest):
+    """The run has drawn as many pages as its row allows; the run goes on without this one."""
+
+
+class RenderFailed(DownloadFailedError):
+    """A page could not be drawn; retried like any failed download."""
 
 
 class PageGone(IgnoreRequest):

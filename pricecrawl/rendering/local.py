@@ -12,12 +12,11 @@ from typing import Protocol, Self
 from playwright.async_api import Browser, Page, Playwright, async_playwright
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Response as PageResponse
-from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from pricecrawl.rendering.chromium import launch_options
 from pricecrawl.rendering.job import Rendered, RenderJob, RenderProblem
-from pricecrawl.rendering.wall import Resolve, Wall, resolver_rules
-from pricecrawl.rendering.watch import Watch
+from pricecrawl.rendering.wall import NOTHING_ELSE, Resolve, Wall
+from pricecrawl.rendering.watch import Watch, first_line
 
 logger = logging.getLogger("pricecrawl.render")
 
@@ -63,18 +62,18 @@ class LocalRenderer:
 
     async def version(self) -> str:
         """The browser's own version; starts one that may reach nothing."""
-        browser = await self._browser("MAP * ~NOTFOUND")
+        browser = await self._browser(NOTHING_ELSE)
         return browser.version
 
     async def render(self, job: RenderJob) -> Rendered:
         """See `Renderer`."""
-        wall = Wall.of(job)
-        rules = await resolver_rules(wall, self._resolve)
+        watch = Watch(job, Wall.of(job))
+        rules = await watch.resolver_rules(self._resolve)
         async with self._room:
             browser = await self._browser(rules)
             self._using[rules] = self._using.get(rules, 0) + 1
             try:
-                return await draw(browser, Watch(job, wall))
+                return await draw(browser, watch)
             finally:
                 self._using[rules] -= 1
                 self.drawn += 1
@@ -93,7 +92,7 @@ class LocalRenderer:
                 options = launch_options(self._program, rules)
                 browser = await self._playwright.chromium.launch(**options)
             except PlaywrightError as problem:
-                raise RenderProblem(f"Chromium did not start: {_first_line(problem)}") from None
+                raise RenderProblem(f"Chromium did not start: {first_line(problem)}") from None
             self._browsers[rules] = browser
             return browser
 
@@ -113,10 +112,10 @@ async def draw(browser: Browser, watch: Watch) -> Rendered:
             response = await page.goto(job.url, wait_until="domcontentloaded", timeout=job.timeout * 1000)
             await watch.drawn(page)
             return await _result(page, response, watch, monotonic() - began)
-    except (PlaywrightTimeout, TimeoutError):
-        raise RenderProblem(_why(watch, f"was not drawn in {job.timeout:.0f} s")) from None
     except PlaywrightError as problem:
-        raise RenderProblem(_why(watch, f"could not be drawn: {_first_line(problem)}")) from None
+        raise watch.problem(problem) from None
+    except TimeoutError:
+        raise watch.problem(None) from None
     finally:
         await watch.close()
         with contextlib.suppress(PlaywrightError):
@@ -148,16 +147,3 @@ async def _result(page: Page, response: PageResponse | None, watch: Watch, secon
         redirects=hops,
         seconds=seconds,
     )
-
-
-def _why(watch: Watch, what: str) -> str:
-    stopped = watch.stopped[0] if watch.stopped and watch.stopped[0].kind == "Document" else None
-    if watch.dialog:
-        return f"{watch.job.url} opened a dialog and waits for an answer that it never gets: {watch.dialog}"
-    if stopped is not None:
-        return f"{watch.job.url} leads to {stopped.url}, which is not fetched: {stopped.why}"
-    return f"{watch.job.url} {what}"
-
-
-def _first_line(problem: Exception) -> str:
-    return str(problem).strip().splitlines()[0] if str(problem).strip() else type(problem).__name__

@@ -24,6 +24,8 @@ _PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 # Made by the page itself: nothing leaves for them.
 _INNER = frozenset({"data", "blob", "about", "javascript"})
 _NOBODY = "*"
+NOTHING_ELSE = "MAP * ~NOTFOUND"
+"""The resolver rule that ends every list: no other name, and no address, is found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ async def resolver_rules(wall: Wall, resolve: Resolve | None = None) -> str:
         address = await _address(host, port, resolve or _resolve)
         if address is not None:
             rules.append(f"MAP {host}:{port} {address}:{port}")
-    return ", ".join([*rules, "MAP * ~NOTFOUND"])
+    return ", ".join([*rules, NOTHING_ELSE])
 
 
 async def _address(host: str, port: int, resolve: Resolve) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from typing import Any
+from urllib.parse import urlsplit
 
 from playwright.async_api import CDPSession, ConsoleMessage, Dialog, Page, Response, Route, WebSocket
 from playwright.async_api import Error as PlaywrightError
@@ -23,7 +24,7 @@ from pricecrawl.rendering.job import (
     RenderProblem,
     Stopped,
 )
-from pricecrawl.rendering.wall import Wall
+from pricecrawl.rendering.wall import NOTHING_ELSE, Resolve, Wall, resolver_rules
 
 # Connections that the resolver rules do not see are taken from the page before its first script runs.
 _NO_SIDE_DOORS = """
@@ -61,6 +62,13 @@ class Watch:
             options["proxy"] = {"server": server, "username": user, "password": password}
         return options
 
+    async def resolver_rules(self, resolve: Resolve | None = None) -> str:
+        """What the browser may resolve: through a proxy only the relay, which keeps the wall itself."""
+        if self.job.proxy is None:
+            return await resolver_rules(self.wall, resolve)
+        relay = urlsplit(self.job.proxy[0]).netloc
+        return f"MAP {relay} {relay}, {NOTHING_ELSE}"
+
     async def attach(self, page: Page) -> None:
         """Judge every request of the page from now on, redirects and workers too, and listen to it."""
         page.on("console", self._said)
@@ -94,9 +102,20 @@ class Watch:
         if self._tasks:
             await asyncio.wait(set(self._tasks), timeout=_JSON_SECONDS)
         if self.dialog:
-            raise RenderProblem(
-                f"{self.job.url} opened a dialog and waits for an answer that it never gets: {self.dialog}"
-            )
+            raise self.problem(None)
+
+    def problem(self, error: Exception | None) -> RenderProblem:
+        """What went wrong with a page that could not be drawn; None for one that took too long."""
+        document = self.stopped[0] if self.stopped and self.stopped[0].kind == "Document" else None
+        if self.dialog:
+            why = f"opened a dialog and waits for an answer that it never gets: {self.dialog}"
+        elif document is not None:
+            why = f"leads to {document.url}, which is not fetched: {document.why}"
+        elif error is None or isinstance(error, PlaywrightTimeout):
+            why = f"was not drawn in {self.job.timeout:.0f} s"
+        else:
+            why = f"could not be drawn: {first_line(error)}"
+        return RenderProblem(f"{self.job.url} {why}")
 
     async def close(self) -> None:
         """Let go of what is still under way."""
@@ -188,3 +207,8 @@ class Watch:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def first_line(problem: Exception) -> str:
+    """The first line of an error of Playwright, whose texts have many."""
+    return str(problem).strip().splitlines()[0] if str(problem).strip() else type(problem).__name__

@@ -31,6 +31,7 @@ from pydantic import (
 
 from pricecrawl.domain.egress import EgressKind
 from pricecrawl.domain.market import Market, TaxBasis
+from pricecrawl.domain.urls import is_public_host
 
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _DURATION = re.compile(r"(\d+)\s*(m|min|h|d)")
@@ -112,6 +113,24 @@ def url_pattern(value: str) -> str:
     return value
 
 
+def css(value: str) -> str:
+    """A plain CSS selector."""
+    from cssselect import HTMLTranslator, SelectorError
+
+    try:
+        HTMLTranslator().css_to_xpath(one_line(value))
+    except SelectorError as problem:
+        raise ValueError(f"the selector {value!r} is wrong: {problem}") from None
+    return value
+
+
+def public_host(value: str) -> str:
+    """A public host name: no address, no port, nothing inside of a network."""
+    if not is_public_host(value) or any(mark in value for mark in "/:*"):
+        raise ValueError(f"{value!r} is no public host name such as cdn.example.com")
+    return value.lower()
+
+
 def _listed(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
@@ -183,7 +202,9 @@ class Source(Row):
     `base_url` ends in a slash; paths of the row are relative to it. `country` is ISO 3166-1
     alpha-2, `currency` ISO 4217, `locale` a CLDR name such as `de_CH`. A currency or locale that is
     left out stays unknown until the shop states it. `egress` is the way out: direct, the pool's proxies of
-    `country`, or Zyte; a row that names one that there is not, does not start.
+    `country`, or Zyte; a row that names one that there is not, does not start. `render` has pages drawn by a
+    browser, which waits for the CSS selector `wait_for` and then `settle_ms`. Sub-requests may go to the shop
+    and to `asset_hosts`; a run draws at most `render_budget` pages.
     """
 
     # Hosts besides the base URL's own that this platform's requests may go to.
@@ -199,6 +220,13 @@ class Source(Row):
     tax_basis: TaxBasis = TaxBasis.UNKNOWN
     delay_seconds: Annotated[float, Field(strict=True, ge=0, le=3600)] = 0.0
     egress: EgressKind = EgressKind.DIRECT
+    render: Annotated[bool, Field(strict=True)] = False
+    wait_for: Annotated[str, AfterValidator(css)] | None = None
+    settle_ms: Annotated[int, Field(strict=True, ge=0, le=30_000)] = 500
+    asset_hosts: Annotated[
+        tuple[Annotated[str, AfterValidator(public_host)], ...], BeforeValidator(_listed)
+    ] = ()
+    render_budget: Annotated[int, Field(strict=True, ge=1, le=100_000)] = 200
     tier: Tier = Tier.B
     cadence: Annotated[Duration | None, Field(validate_default=True)] = None
     expect: Expect = Expect()

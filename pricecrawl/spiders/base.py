@@ -16,6 +16,7 @@ from scrapy.settings import BaseSettings
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
+from pricecrawl.config import Config
 from pricecrawl.domain.candidate import PriceKind
 from pricecrawl.domain.errors import UsageProblem
 from pricecrawl.domain.listing import RawListing
@@ -23,7 +24,7 @@ from pricecrawl.domain.market import Market
 from pricecrawl.domain.reasons import SkipReason
 from pricecrawl.domain.run import CoverageReason
 from pricecrawl.extraction.document import Document
-from pricecrawl.middlewares.verdicts import Forbidden, OffLimits, PageGone
+from pricecrawl.middlewares.verdicts import BudgetSpent, Forbidden, OffLimits, PageGone
 from pricecrawl.sources.model import Source
 from pricecrawl.spiders.seen import SeenIds
 
@@ -132,6 +133,11 @@ class PlatformSpider(Spider, Generic[S]):
         source = getattr(cls, "source", None)
         if source is not None and source.delay_seconds > settings.getfloat("DOWNLOAD_DELAY"):
             settings.set("DOWNLOAD_DELAY", source.delay_seconds, priority="spider")
+        if source is not None and source.render:
+            handler = "ServerHandler" if Config.load().render_url else "InProcessHandler"
+            drawn = dict.fromkeys(("http", "https"), f"pricecrawl.rendering.handler.{handler}")
+            handlers = {**settings.getdict("DOWNLOAD_HANDLERS"), **drawn}
+            settings.set("DOWNLOAD_HANDLERS", handlers, priority="spider")
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -205,6 +211,8 @@ class PlatformSpider(Spider, Generic[S]):
             # A robots rule limits the walk, it does not break it: what it hides is not missing.
             self.skip(SkipReason.ROBOTS_PATH, request.url)
             reason, detail = CoverageReason.SCOPED, f"robots.txt does not allow {request.url}"
+        elif isinstance(error, BudgetSpent):
+            reason, detail = CoverageReason.CAPPED, str(error)
         walk = request.cb_kwargs.get("walk")
         if isinstance(walk, Walk):
             walk.end(reason, detail=detail)

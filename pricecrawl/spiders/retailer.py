@@ -135,7 +135,10 @@ class RetailerSpider(PlatformSpider[RetailerSource]):
 
     def sitemap(self, walk: Walk, url: str, depth: int) -> Request:
         """One sitemap file."""
-        return self.get(url, self.parse_sitemap, cb_kwargs={"walk": walk, "depth": depth}, priority=2)
+        plain = {"render": False}
+        return self.get(
+            url, self.parse_sitemap, cb_kwargs={"walk": walk, "depth": depth}, priority=2, meta=plain
+        )
 
     def parse_sitemap(self, response: Response, walk: Walk, depth: int) -> Iterator[Request]:
         """A list of products, or of further lists. Each file is a walk of its own."""
