@@ -146,3 +146,4 @@ class FindingCode(StrEnum):
     ANOMALY_OUTLIER = "anomaly_outlier"
     ANOMALY_MARKET_MOVE = "anomaly_market_move"
     MASS_CHANGE = "mass_change"
+    CANARY_FAILED = "canary_failed"

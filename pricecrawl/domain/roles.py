@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -15,3 +16,11 @@ class Role(StrEnum):
     OPERATOR = "operator"
     PUBLISHER = "publisher"
     OWNER = "owner"
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who acts: a person or a service, and in which role."""
+
+    name: str
+    role: Role

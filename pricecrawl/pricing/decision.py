@@ -34,6 +34,7 @@ class DecisionReason(StrEnum):
     RAISED_TO_FLOOR = "raised_to_floor"
     CAPPED = "capped"
     UNCHANGED = "unchanged"
+    ROLLBACK = "rollback"
     NO_MARKET_PRICE = "no_market_price"
     MISSING_INPUT = "missing_input"
 
@@ -94,7 +95,9 @@ def compute(inputs: Inputs) -> Computed:
     if floors is None:
         return Computed(step, target, capped, rounded)
     proposed = max(rounded, floors.allowed)
-    return Computed(step, target, capped, rounded, floors, proposed, _change(proposed, subject.current_price))
+    return Computed(
+        step, target, capped, rounded, floors, proposed, change_of(proposed, subject.current_price)
+    )
 
 
 def with_findings(decision: Decision, more: tuple[Finding, ...]) -> Decision:
@@ -181,7 +184,7 @@ def _capped(target: Decimal, current: Decimal | None, settings: Settings) -> Dec
     return target
 
 
-def _change(proposed: Decimal, current: Decimal | None) -> Decimal | None:
+def change_of(proposed: Decimal, current: Decimal | None) -> Decimal | None:
     """Relative change, to a millionth and away from zero: a limit is compared exactly elsewhere."""
     if current is None or current <= _ZERO:
         return None

@@ -179,7 +179,10 @@ def _events(store: TraceStore, conn: Any, found: Trace) -> None:
 
 def _expected(found: Trace) -> list[EventType]:
     assert found.decision is not None
-    kinds = [EventType.MARKET_PRICE_COMPUTED, EventType.PRICE_COMPUTED, EventType.POLICY_EVALUATED]
+    # A rollback stands on the snapshot of the decision that it repeats, and computes none.
+    repeats = found.decision["decision_reason"] == "rollback"
+    origin = EventType.ROLLBACK_REQUESTED if repeats else EventType.MARKET_PRICE_COMPUTED
+    kinds = [origin, EventType.PRICE_COMPUTED, EventType.POLICY_EVALUATED]
     published = any(row["status"] in _PUBLISHED for row in found.publications)
     if published or found.decision["status"] in {"APPROVED", *_PUBLISHED}:
         kinds.append(EventType.PRICE_APPROVED)
@@ -192,15 +195,17 @@ def _expected(found: Trace) -> list[EventType]:
 
 def _vouched(found: Trace, by_type: Mapping[str, Mapping[str, Any]]) -> None:
     """The rows must be those that their events were written about."""
+    snapshot = "market price snapshot"
     pairs = (
-        (EventType.PRICE_COMPUTED, found.decision, DECISION_FACTS, "decision"),
-        (EventType.MARKET_PRICE_COMPUTED, found.snapshot, SNAPSHOT_FACTS, "market price snapshot"),
+        (EventType.PRICE_COMPUTED, "sha256", found.decision, DECISION_FACTS, "decision"),
+        (EventType.MARKET_PRICE_COMPUTED, "sha256", found.snapshot, SNAPSHOT_FACTS, snapshot),
+        (EventType.ROLLBACK_REQUESTED, "snapshot_sha256", found.snapshot, SNAPSHOT_FACTS, snapshot),
     )
-    for kind, row, facts, what in pairs:
+    for kind, key, row, facts, what in pairs:
         told = by_type.get(kind.value)
         if told is None or row is None:
             continue
-        if told["payload"].get("sha256") != digest(row, facts):
+        if told["payload"].get(key) != digest(row, facts):
             found.missing.append(
                 f"the {what} is not the one that event {kind.value} tells of: it was changed"
             )

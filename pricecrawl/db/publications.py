@@ -1,0 +1,236 @@
+"""Publications as rows: one per target and decision, and one lease per price that may be written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import Connection, Select, and_, func, insert, or_, select, update
+
+from pricecrawl.db.sql import upsert
+from pricecrawl.db.store import Store
+from pricecrawl.db.tables import (
+    approval,
+    price_decision,
+    publication,
+    publication_lease,
+    sku,
+    sku_cost,
+    sku_policy,
+)
+
+Fields = Mapping[str, Any]
+
+IN_FLIGHT = ("PUBLISHING", "PUBLISHED", "VERIFYING")
+"""A write may be on its way, or its effect is not known yet: nobody else writes that price."""
+
+OPEN = ("PUBLISH_PENDING", *IN_FLIGHT)
+
+
+class PublicationStore(Store):
+    """Reading and moving publications, their decisions and their leases."""
+
+    def decision(self, conn: Connection, of: str, *, lock: bool = False) -> Fields | None:
+        """One decision; with `lock` nobody else can move it until the transaction ends."""
+        query = select(price_decision).where(price_decision.c.decision_id == of)
+        return _one(conn, _locked(conn, query) if lock else query)
+
+    def approvals(self, conn: Connection, of: str) -> list[str]:
+        """What people did with a decision, oldest first: approve, reject, exception."""
+        query = select(approval.c.action).where(approval.c.decision_id == of).order_by(approval.c.id)
+        return list(conn.execute(query).scalars())
+
+    def subject(self, conn: Connection, name: str) -> Any:
+        """Our SKU, or None."""
+        return conn.execute(select(sku).where(sku.c.sku == name)).one_or_none()
+
+    def costs(self, conn: Connection, name: str) -> list[Any]:
+        """Costs of a SKU."""
+        return list(conn.execute(select(sku_cost).where(sku_cost.c.sku == name)))
+
+    def overrides(self, conn: Connection, name: str) -> Mapping[str, Any] | None:
+        """What is set for one SKU alone."""
+        query = select(sku_policy.c.overrides).where(sku_policy.c.sku == name)
+        found: Mapping[str, Any] | None = conn.execute(query).scalar_one_or_none()
+        return found
+
+    def get(self, conn: Connection, of: str, *, lock: bool = False) -> Fields | None:
+        """One publication; with `lock` nobody else can move it until the transaction ends."""
+        query = select(publication).where(publication.c.publication_id == of)
+        return _one(conn, _locked(conn, query) if lock else query)
+
+    def add(self, tx: Connection, row: Fields) -> None:
+        """Write a publication."""
+        tx.execute(insert(publication).values(**row))
+
+    def change(self, tx: Connection, of: str, was: str, *, now: datetime, **values: Any) -> None:
+        """Change a publication that has the status `was`.
+
+        Raises:
+            RuntimeError: it has another status by now; the caller looked without the lock.
+        """
+        done = tx.execute(
+            update(publication)
+            .where(publication.c.publication_id == of, publication.c.status == was)
+            .values(updated_at=now, **values)
+        )
+        if done.rowcount != 1:
+            raise RuntimeError(f"publication {of} is no longer {was}")
+
+    def move_decision(self, tx: Connection, of: str, was: str, becomes: str, *, now: datetime) -> None:
+        """Move a decision that has the status `was`.
+
+        Raises:
+            RuntimeError: it has another status by now.
+        """
+        done = tx.execute(
+            update(price_decision)
+            .where(price_decision.c.decision_id == of, price_decision.c.status == was)
+            .values(status=becomes, updated_at=now)
+        )
+        if done.rowcount != 1:
+            raise RuntimeError(f"decision {of} is no longer {was}")
+
+    def add_finding(self, tx: Connection, of: str, finding: Fields) -> None:
+        """Keep what was found after the decision was made."""
+        query = select(price_decision.c.findings).where(price_decision.c.decision_id == of)
+        findings = tx.execute(query).scalar_one()
+        tx.execute(
+            update(price_decision)
+            .where(price_decision.c.decision_id == of)
+            .values(findings=[*findings, dict(finding)])
+        )
+
+    def of_decision(self, conn: Connection, of: str) -> list[Fields]:
+        """Publications of a decision, oldest first."""
+        query = select(publication).where(publication.c.decision_id == of)
+        return _all(conn, query.order_by(publication.c.created_at, publication.c.publication_id))
+
+    def of_price(self, conn: Connection, target: str, name: str, scope: str | None = None) -> list[Fields]:
+        """Publications of one price, latest decision first."""
+        query = select(publication).where(publication.c.target == target, publication.c.sku == name)
+        if scope is not None:
+            query = query.where(publication.c.scope == scope)
+        return _all(conn, query.order_by(publication.c.sequence.desc()))
+
+    def of_sku(self, conn: Connection, name: str) -> list[Fields]:
+        """Publications of a SKU to whatever target, latest decision first."""
+        query = select(publication).where(publication.c.sku == name)
+        return _all(conn, query.order_by(publication.c.sequence.desc()))
+
+    def recent(self, conn: Connection, *, status: str | None = None, limit: int = 200) -> list[Fields]:
+        """Publications, latest change first."""
+        query = select(publication)
+        if status is not None:
+            query = query.where(publication.c.status == status)
+        return _all(conn, query.order_by(publication.c.updated_at.desc()).limit(limit))
+
+    def open(self, conn: Connection, target: str | None = None) -> list[Fields]:
+        """Publications that somebody must still bring to an end, in the order of their decisions."""
+        query = select(publication).where(publication.c.status.in_(OPEN))
+        if target is not None:
+            query = query.where(publication.c.target == target)
+        return _all(conn, query.order_by(publication.c.sequence))
+
+    def standing(self, conn: Connection, target: str) -> list[Fields]:
+        """The latest verified publication of each price of a target: what the shop should be showing."""
+        rows = _all(
+            conn,
+            select(publication)
+            .where(publication.c.target == target, publication.c.verified_at.is_not(None))
+            .order_by(publication.c.sequence),
+        )
+        return list({(row["sku"], row["scope"]): row for row in rows}.values())
+
+    def moved_since(self, conn: Connection, moment: datetime) -> list[Any]:
+        """SKU, currency, amount and amount before of what was written from `moment` on."""
+        query = select(
+            publication.c.sku, publication.c.currency, publication.c.amount, publication.c.pre_state
+        ).where(publication.c.intent_at >= moment, publication.c.pre_state.is_not(None))
+        return list(conn.execute(query))
+
+    # --- leases --------------------------------------------------------------------------------
+
+    def take_lease(
+        self, tx: Connection, row: Fields, owner: str, *, now: datetime, until: datetime
+    ) -> Fields | None:
+        """Take or renew the lease on a publication's price; None, or the lease that stands against it.
+
+        A lease stands while it has not run out and somebody else, or another publication, has it.
+        """
+        key = {name: row[name] for name in ("target", "sku", "scope")}
+        where = [publication_lease.c[name] == value for name, value in key.items()]
+        mine = and_(
+            publication_lease.c.owner == owner,
+            publication_lease.c.publication_id == row["publication_id"],
+        )
+        tx.execute(
+            upsert(tx, publication_lease)
+            .values(**key, owner="", publication_id="", until=now, last_sequence=0)
+            .on_conflict_do_nothing()
+        )
+        done = tx.execute(
+            update(publication_lease)
+            .where(*where, or_(mine, publication_lease.c.until <= now, publication_lease.c.owner == ""))
+            .values(owner=owner, publication_id=row["publication_id"], until=until)
+        )
+        if done.rowcount == 1:
+            return None
+        return _one(tx, select(publication_lease).where(*where))
+
+    def drop_lease(self, tx: Connection, row: Fields, *, now: datetime, verified: bool = False) -> None:
+        """Give the lease back; `verified` also remembers the decision's place in the order."""
+        where = [publication_lease.c[name] == row[name] for name in ("target", "sku", "scope")]
+        values: dict[str, Any] = {"owner": "", "publication_id": "", "until": now}
+        lease = _one(tx, select(publication_lease).where(*where))
+        if lease is None:
+            return
+        if verified:
+            values["last_sequence"] = max(lease["last_sequence"], row["sequence"])
+        tx.execute(update(publication_lease).where(*where).values(**values))
+
+    def lease(self, conn: Connection, row: Fields) -> Fields | None:
+        """The lease on a publication's price."""
+        where = [publication_lease.c[name] == row[name] for name in ("target", "sku", "scope")]
+        return _one(conn, select(publication_lease).where(*where))
+
+    # --- what a verified price changes ---------------------------------------------------------
+
+    def set_current(self, tx: Connection, name: str, price: Decimal) -> None:
+        """The price that a SKU has from now on."""
+        tx.execute(update(sku).where(sku.c.sku == name).values(current_price=price))
+
+    def decisions(self, conn: Connection, names: Sequence[str]) -> list[Fields]:
+        """Approved decisions of these SKUs, or of all, in their order."""
+        query = select(price_decision).where(price_decision.c.status == "APPROVED")
+        if names:
+            query = query.where(price_decision.c.sku.in_(names))
+        return _all(conn, query.order_by(price_decision.c.sequence, price_decision.c.decision_id))
+
+    def undecided(self, tx: Connection, name: str) -> list[Fields]:
+        """Decisions of a SKU that may still become a price."""
+        query = select(price_decision).where(
+            price_decision.c.sku == name, price_decision.c.status.in_(["REVIEW_REQUIRED", "APPROVED"])
+        )
+        return _all(tx, query)
+
+    def counts(self, conn: Connection) -> dict[str, int]:
+        """Number of publications by status."""
+        query = select(publication.c.status, func.count().label("number")).group_by(publication.c.status)
+        return {row.status: row.number for row in conn.execute(query)}
+
+
+def _locked(conn: Connection, query: Select[Any]) -> Select[Any]:
+    # SQLite has no row locks: there the writing transaction is the lock.
+    return query if conn.dialect.name == "sqlite" else query.with_for_update()
+
+
+def _one(conn: Connection, query: Select[Any]) -> Fields | None:
+    row = conn.execute(query).mappings().one_or_none()
+    return None if row is None else dict(row)
+
+
+def _all(conn: Connection, query: Select[Any]) -> list[Fields]:
+    return [dict(row) for row in conn.execute(query).mappings()]

@@ -1,0 +1,34 @@
+"""Something in a shop that nobody of ours did: written down once, and shown until somebody looks."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from pricecrawl.domain.events import EventType
+from pricecrawl.pricing.ports import PriceState
+from pricecrawl.workflows.publisher import Fields, Publisher, state_json, told
+
+LETTER = "incident"
+
+
+def foreign_write(pub: Publisher, tx: Any, row: Fields, state: PriceState, *, now: datetime) -> None:
+    """The shop has a price that is not the one we left there."""
+    detail = f"the shop has {state.amount}, ours is {row['amount']}"
+    incident(pub, tx, row, "foreign_write", detail=detail, state=state, now=now)
+
+
+def incident(
+    pub: Publisher, tx: Any, row: Fields, what: str, *, detail: str, state: PriceState, now: datetime
+) -> bool:
+    """Raise an incident about a publication, unless the very same is open; True if it is new."""
+    found = state_json(state)
+    payload = {"publication_id": row["publication_id"], "what": what, "found": found["amount"]}
+    if any(letter["payload"] == payload for letter in pub.letters.of(tx, LETTER, row["decision_id"])):
+        return False
+    pub.letters.add(tx, LETTER, row["decision_id"], payload, f"{row['sku']}: {detail}", attempts=1, now=now)
+    raised = told(
+        EventType.INCIDENT_RAISED, row, now=now, by=pub.by.name, what=what, detail=detail, found=found
+    )
+    pub.store.append(tx, [raised])
+    return True

@@ -1,0 +1,420 @@
+"""From an approved decision to a price in the shop, in steps that may each be the last of this process.
+
+Every step is one call of `step`: it looks at the rows, does the one thing that is due, and writes what
+came of it, with its event, in one transaction. A publisher that dies anywhere is followed by one that
+calls `step` again. The order around a write is fixed: lease, gates, state before, intent stored, write,
+outcome stored; what happens when the last is missing is `workflows.reconcile`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from pricecrawl.domain.errors import Refused, UsageProblem
+from pricecrawl.domain.events import EventType
+from pricecrawl.domain.market import TaxBasis
+from pricecrawl.pricing.ports import (
+    Ambiguous,
+    NotFound,
+    NotSent,
+    PriceScope,
+    PriceState,
+    TargetRef,
+    TargetUnavailable,
+    Unknown,
+    WriteOutcome,
+    WritePrice,
+)
+from pricecrawl.pricing.states import State, advance
+from pricecrawl.workflows import reconcile, verify
+from pricecrawl.workflows.events import stable_id
+from pricecrawl.workflows.gates import Closed, gates
+from pricecrawl.workflows.incidents import foreign_write
+from pricecrawl.workflows.publisher import (
+    Boundary,
+    Fields,
+    Next,
+    Publisher,
+    move,
+    need_publisher,
+    state_json,
+    told,
+)
+from pricecrawl.workflows.recording import (
+    Answer,
+    bury,
+    lease_until,
+    published,
+    record,
+    rollback_started,
+    unreadable,
+    with_attempt,
+)
+
+__all__ = ["publication_id", "request", "run", "run_all", "step"]
+
+_NEVER = (State.REVIEW_REQUIRED, State.BLOCKED, State.STALE)
+_DONE = frozenset(
+    {
+        State.VERIFIED,
+        State.VERIFICATION_FAILED,
+        State.PUBLISH_FAILED,
+        State.QUARANTINED,
+        State.BLOCKED,
+        State.STALE,
+        State.ROLLBACK_PENDING,
+        State.ROLLED_BACK,
+    }
+)
+
+
+def request(pub: Publisher, decision: str, target: str, *, now: datetime) -> str:
+    """Ask for a decision to be published; returns the publication's id. Asked twice, it is one publication.
+
+    Raises:
+        UsageProblem: there is no such decision or target.
+        Refused: the decision is not approved, a gate is closed to it, or a later decision was published.
+    """
+    need_publisher(pub.by)
+    placement = pub.placement(target)
+    of = publication_id(target, decision)
+    with pub.store.begin() as tx:
+        made = pub.store.decision(tx, decision, lock=True)
+        if made is None:
+            raise UsageProblem(f"there is no decision {decision}; `pricecrawl export decisions` lists them.")
+        if pub.store.get(tx, of) is not None:
+            return of
+        elsewhere = pub.store.of_decision(tx, decision)
+        if made["status"] != State.APPROVED.value and not elsewhere:
+            raise Refused(_not_approved(made))
+        scope = placement.scope(made["currency"], TaxBasis(made["tax_basis"]))
+        closed = gates(pub.store, tx, made, target, now=now)
+        rows = pub.store.of_price(tx, target, made["sku"], scope.key)
+        later = [row for row in rows if row["sequence"] > made["sequence"] and _counts(row)]
+        if closed is None and later:
+            closed = Closed(State.STALE, f"decision {later[0]['decision_id']} is later and was published")
+        if closed is None:
+            for row in rows:
+                _supersede(pub, tx, row, now=now)
+            _add(pub, tx, of, made, target=target, scope=scope, first=not elsewhere, now=now)
+            return of
+        if not closed.held and not elsewhere:
+            _shut(pub, tx, made, closed, target, now=now)
+    raise Refused(f"decision {decision} is not published: {closed.detail}.")
+
+
+def publication_id(target: str, decision: str) -> str:
+    """The id of a decision's publication to a target, whether there is one or not."""
+    return stable_id("publication", target, decision)
+
+
+def step(pub: Publisher, of: str, *, now: datetime) -> Next:
+    """Do the one thing that is due for a publication.
+
+    Raises:
+        UsageProblem: there is no such publication, or its target is not configured.
+    """
+    need_publisher(pub.by)
+    with pub.alone(of) as alone:
+        if not alone:
+            return Next(State.PUBLISHING, at=now + timedelta(seconds=1), why="another thread is at it")
+        with pub.store.engine.connect() as conn:
+            row = pub.store.get(conn, of)
+        if row is None:
+            raise UsageProblem(f"there is no publication {of}.")
+        status = State(row["status"])
+        if status in _DONE:
+            return Next(status, done=True, why=row["verdict_detail"])
+        pub.placement(row["target"])
+        if row["next_check_at"] is not None and row["next_check_at"] > now:
+            return Next(status, at=row["next_check_at"], why=row["verdict_detail"])
+        if (waiting := _claim(pub, row, now=now)) is not None:
+            return waiting
+        pub.passed(Boundary.CLAIMED, of)
+        if status is State.PUBLISH_PENDING:
+            return _write(pub, row, now=now)
+        if status is State.PUBLISHING:
+            return reconcile.step(pub, row, now=now)
+        return verify.step(pub, row, now=now)
+
+
+def run(
+    pub: Publisher,
+    of: str,
+    *,
+    clock: Callable[[], datetime],
+    sleep: Callable[[float], None] = time.sleep,
+    patience: timedelta | None = None,
+) -> Next:
+    """Step until it is done, sleeping where a step says so; `patience` bounds the whole wait."""
+    until = None if patience is None else clock() + patience
+    while True:
+        now = clock()
+        after = step(pub, of, now=now)
+        if after.done:
+            return after
+        if after.at is not None:
+            if until is not None and after.at > until:
+                return after
+            sleep(max(0.0, min((after.at - clock()).total_seconds(), 3600.0)))
+
+
+def run_all(
+    pub: Publisher, names: Iterable[str], *, clock: Callable[[], datetime], **options: Any
+) -> dict[str, Next]:
+    """`run` for each in turn."""
+    return {of: run(pub, of, clock=clock, **options) for of in names}
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """What was read before the write."""
+
+    ref: TargetRef
+    state: PriceState
+
+
+def _write(pub: Publisher, row: Fields, *, now: datetime) -> Next:
+    before = _read(pub, row, now=now)
+    if isinstance(before, Next):
+        return before
+    pub.passed(Boundary.READ, row["publication_id"])
+    started = time.monotonic()
+    intended = _intend(pub, row, before, now=now)
+    if isinstance(intended, Next):
+        return intended
+    pub.passed(Boundary.INTENDED, row["publication_id"])
+    scope = PriceScope.from_key(row["scope"])
+    command = WritePrice(
+        publication_id=row["publication_id"],
+        decision_id=row["decision_id"],
+        sequence=row["sequence"],
+        ref=before.ref,
+        scope=scope,
+        amount=row["amount"],
+        expected_revision=before.state.revision,
+        expected_amount=before.state.amount,
+        timeout_s=pub.timings.write_timeout,
+    )
+    target = pub.placement(row["target"]).target
+    outcome: WriteOutcome
+    if time.monotonic() - started > pub.timings.lease.total_seconds() / 2:
+        # This process slept: somebody else may hold the lease by the time the bytes would leave.
+        outcome = NotSent("the publisher was held up between intent and write")
+    else:
+        try:
+            outcome = target.write(command)
+        except Exception as problem:  # an adapter's mistake must not lose a write that may have happened
+            outcome = Unknown(f"{type(problem).__name__} in the adapter")
+    pub.passed(Boundary.WRITTEN, row["publication_id"])
+    return record(pub, intended, Answer(outcome, target.exchanges()), now=now)
+
+
+def _claim(pub: Publisher, row: Fields, *, now: datetime) -> Next | None:
+    """Take the lease; a wait where somebody else's stands."""
+    with pub.store.begin() as tx:
+        against = pub.store.take_lease(tx, row, pub.owner, now=now, until=lease_until(pub, now))
+        if against is None:
+            return None
+    why = f"publication {against['publication_id']} has the lease until {against['until']:%H:%M:%S}"
+    return Next(State(row["status"]), at=against["until"], why=why)
+
+
+def _read(pub: Publisher, row: Fields, *, now: datetime) -> _Before | Next:
+    """Address and state of the price in the shop."""
+    target, scope = pub.placement(row["target"]).target, PriceScope.from_key(row["scope"])
+    try:
+        ref = target.resolve(row["sku"], scope)
+        if isinstance(ref, TargetRef):
+            return _Before(ref, target.read(ref, scope))
+    except TargetUnavailable as problem:
+        return unreadable(pub, row, problem, now=now)
+    finally:
+        target.exchanges()
+    if isinstance(ref, NotFound):
+        why = f"{row['target']} has no SKU {row['sku']}"
+    else:
+        assert isinstance(ref, Ambiguous)
+        why = f"{row['target']} has SKU {row['sku']} {len(ref.ids)} times: {', '.join(ref.ids)}"
+    with pub.store.begin() as tx:
+        return bury(pub, tx, row, why, now=now)
+
+
+def _intend(pub: Publisher, row: Fields, before: _Before, *, now: datetime) -> Fields | Next:
+    """Look at every gate again, with the shop's state in hand, and store what is about to be done."""
+    of, state = row["publication_id"], before.state
+    with pub.store.begin() as tx:
+        row = pub.store.get(tx, of, lock=True) or row
+        if row["status"] != State.PUBLISH_PENDING.value:
+            return Next(State(row["status"]), at=now, why="another publisher was faster")
+        if pub.store.take_lease(tx, row, pub.owner, now=now, until=lease_until(pub, now)) is not None:
+            return Next(State(row["status"]), at=now, why="the lease was lost")
+        made = pub.store.decision(tx, row["decision_id"], lock=True)
+        assert made is not None
+        closed = gates(pub.store, tx, made, row["target"], now=now) or _out_of_order(pub, tx, row)
+        if closed is not None:
+            return _close(pub, tx, row, closed, now=now)
+        if (busy := _in_flight(pub, tx, row)) is not None:
+            at = now + pub.timings.wait(1)
+            pub.store.drop_lease(tx, row, now=now)
+            return Next(State.PUBLISH_PENDING, at=at, why=f"publication {busy} is not settled yet")
+        scope = PriceScope.from_key(row["scope"])
+        if state.currency != scope.currency or state.tax_basis is not scope.tax_basis:
+            why = f"{row['target']} has {row['sku']} in {state.currency}, {state.tax_basis.value}"
+            return bury(pub, tx, row, why, now=now, pre_state=state_json(state))
+        if state.amount != made["current_price"]:
+            return _stale(pub, tx, row, made, state, now=now)
+        attempts = row["attempts"] + 1
+        values = {
+            "pre_state": state_json(state),
+            "attempts": attempts,
+            "intent_at": now,
+            "next_check_at": None,
+            "lease_owner": pub.owner,
+            "lease_until": lease_until(pub, now),
+            "outcome": with_attempt(row, {"attempt": attempts, "at": now.isoformat(), "outcome": "intended"}),
+            "verdict_detail": "",
+        }
+        row = move(pub.store, tx, row, State.PUBLISHING, now=now, **values)
+        rollback_started(pub, tx, row, now=now)
+        started = told(
+            EventType.PUBLISH_STARTED,
+            row,
+            now=now,
+            by=pub.by.name,
+            attempt=attempts,
+            before=values["pre_state"],
+        )
+        pub.store.append(tx, [started])
+        if state.amount == row["amount"]:
+            return published(pub, tx, row, "the shop has this price already: nothing was sent", now=now)
+        return row
+
+
+def _add(
+    pub: Publisher,
+    tx: Any,
+    of: str,
+    made: Fields,
+    *,
+    target: str,
+    scope: PriceScope,
+    first: bool,
+    now: datetime,
+) -> None:
+    rolled_back = (made["steps"].get("rollback") or {}).get("publication_id")
+    row = {
+        "publication_id": of,
+        "decision_id": made["decision_id"],
+        "target": target,
+        "sku": made["sku"],
+        "scope": scope.key,
+        "amount": made["proposed_price"],
+        "currency": made["currency"],
+        "tax_basis": made["tax_basis"],
+        "sequence": made["sequence"],
+        "status": State.PUBLISH_PENDING.value,
+        "attempts": 0,
+        "rollback_of": rolled_back,
+        "created_at": now,
+        "updated_at": now,
+    }
+    pub.store.add(tx, row)
+    if first:
+        advance(made["status"], State.PUBLISH_PENDING, what=f"decision {made['decision_id']}")
+        pub.store.move_decision(tx, made["decision_id"], made["status"], State.PUBLISH_PENDING.value, now=now)
+    asked = told(EventType.PUBLISH_REQUESTED, row, now=now, by=pub.by.name, scope=scope.key)
+    pub.store.append(tx, [asked])
+
+
+def _counts(row: Fields) -> bool:
+    """Whether a publication was, or may still be, in the shop."""
+    return State(row["status"]) not in {*_NEVER, State.PUBLISH_FAILED, State.ROLLED_BACK}
+
+
+def _supersede(pub: Publisher, tx: Any, row: Fields, *, now: datetime) -> None:
+    """An earlier decision that has not been written yet never will be."""
+    if row["status"] in {State.PUBLISH_PENDING.value, State.PUBLISH_FAILED.value}:
+        row = pub.store.get(tx, row["publication_id"], lock=True) or row
+        _close(pub, tx, row, Closed(State.STALE, "a later decision is being published"), now=now)
+
+
+def _shut(pub: Publisher, tx: Any, made: Fields, closed: Closed, target: str, *, now: datetime) -> None:
+    """A gate is closed before there is a publication: the decision alone moves."""
+    of = made["decision_id"]
+    became = advance(made["status"], closed.becomes, what=f"decision {of}")
+    pub.store.move_decision(tx, of, made["status"], became.value, now=now)
+    if closed.finding is not None:
+        pub.store.add_finding(tx, of, closed.finding.plain())
+    row = {
+        **{name: made[name] for name in ("decision_id", "sku", "currency")},
+        "publication_id": publication_id(target, of),
+        "target": target,
+        "amount": made["proposed_price"] or Decimal(0),
+        "attempts": 0,
+    }
+    failed = told(
+        EventType.PUBLISH_FAILED, row, now=now, by=pub.by.name, reason=closed.detail, becomes=became.value
+    )
+    pub.store.append(tx, [failed])
+
+
+def _close(pub: Publisher, tx: Any, row: Fields, closed: Closed, *, now: datetime) -> Next:
+    row = move(pub.store, tx, row, closed.becomes, now=now, verdict_detail=closed.detail, next_check_at=None)
+    if closed.finding is not None:
+        pub.store.add_finding(tx, row["decision_id"], closed.finding.plain())
+    pub.store.drop_lease(tx, row, now=now)
+    failed = told(
+        EventType.PUBLISH_FAILED, row, now=now, by=pub.by.name, reason=closed.detail, becomes=row["status"]
+    )
+    pub.store.append(tx, [failed])
+    return Next(closed.becomes, done=True, why=closed.detail)
+
+
+def _stale(pub: Publisher, tx: Any, row: Fields, made: Fields, state: PriceState, *, now: datetime) -> Next:
+    """The shop has another price than the one that was decided upon."""
+    why = f"the shop has {state.amount} and the decision goes out from {made['current_price']}"
+    row = {**row, "pre_state": state_json(state)}
+    pub.store.change(tx, row["publication_id"], row["status"], now=now, pre_state=row["pre_state"])
+    standing = [
+        other
+        for other in pub.store.of_price(tx, row["target"], row["sku"], row["scope"])
+        if other["verified_at"] is not None and other["publication_id"] != row["publication_id"]
+    ]
+    if standing and standing[0]["amount"] != state.amount:
+        foreign_write(pub, tx, standing[0], state, now=now)
+    return _close(pub, tx, row, Closed(State.STALE, why), now=now)
+
+
+def _out_of_order(pub: Publisher, tx: Any, row: Fields) -> Closed | None:
+    lease = pub.store.lease(tx, row)
+    if lease is not None and row["sequence"] < lease["last_sequence"]:
+        return Closed(State.STALE, "a later decision was verified already")
+    return None
+
+
+def _in_flight(pub: Publisher, tx: Any, row: Fields) -> str | None:
+    """Another publication of the same price whose write may still be on its way."""
+    for other in pub.store.of_price(tx, row["target"], row["sku"], row["scope"]):
+        if other["publication_id"] != row["publication_id"] and other["status"] in {
+            State.PUBLISHING.value,
+            State.PUBLISHED.value,
+            State.VERIFYING.value,
+        }:
+            return str(other["publication_id"])
+    return None
+
+
+def _not_approved(made: Fields) -> str:
+    of, status = made["decision_id"], made["status"]
+    ways = {
+        State.REVIEW_REQUIRED.value: f"waits for review: `pricecrawl review approve price:{of} --reason ...`",
+        State.BLOCKED.value: "is blocked",
+        State.STALE.value: "is stale: `pricecrawl price run` makes a new one",
+    }
+    return f"decision {of} {ways.get(status, f'is {status}')}; only an approved decision is published."

@@ -1,0 +1,280 @@
+"""Reading a written price back: the interface that takes writes, then what a shopper is shown.
+
+Verified is what has the right SKU, currency, tax basis, amount, dates and kind, whose siblings were
+left alone and whose revision moved, where the platform moves it. The storefront is a second verdict:
+a sale or list price may mask ours, which is said and changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pricecrawl.domain.errors import UsageProblem
+from pricecrawl.domain.events import EventType
+from pricecrawl.pricing.ports import NotFound, PriceScope, PriceState, TargetRef, TargetUnavailable, View
+from pricecrawl.pricing.states import State
+from pricecrawl.pricing.verification import Mismatch, Wanted, compare
+from pricecrawl.workflows.incidents import foreign_write, incident
+from pricecrawl.workflows.publisher import (
+    Boundary,
+    Fields,
+    Next,
+    Publisher,
+    move,
+    need_publisher,
+    state_json,
+    state_of,
+    told,
+)
+from pricecrawl.workflows.recording import close_letters, rollback_done, rollback_failed, unreadable
+
+VERIFIED, MASKED, UNSEEN = "verified", "verified, storefront differs", "verified, storefront not seen"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What a second look at a publication found. `ok` is False where the shop has something else."""
+
+    publication_id: str
+    status: State
+    ok: bool
+    detail: str
+    mismatches: tuple[Mismatch, ...] = ()
+    state: PriceState | None = None
+    storefront: PriceState | None = None
+
+
+def step(pub: Publisher, row: Fields, *, now: datetime) -> Next:
+    """Read back a publication that is PUBLISHED or VERIFYING."""
+    of = row["publication_id"]
+    if row["status"] == State.PUBLISHED.value:
+        with pub.store.begin() as tx:
+            row = pub.store.get(tx, of, lock=True) or row
+            if row["status"] != State.PUBLISHED.value:
+                return Next(State(row["status"]), at=now, why="another publisher was faster")
+            row = move(pub.store, tx, row, State.VERIFYING, now=now)
+        pub.passed(Boundary.VERIFYING, of)
+    try:
+        state, shown = _look(pub, row)
+    except TargetUnavailable as problem:
+        return unreadable(pub, row, problem, now=now)
+    pub.passed(Boundary.CHECKED, of)
+    with pub.store.begin() as tx:
+        row = pub.store.get(tx, of, lock=True) or row
+        if row["status"] != State.VERIFYING.value:
+            return Next(State(row["status"]), at=now, why="another publisher was faster")
+        after = _judge(pub, tx, row, state, shown, now=now)
+    pub.passed(Boundary.SETTLED, of)
+    return after
+
+
+def again(pub: Publisher, of: str, *, now: datetime) -> Verification:
+    """Look at a publication once more, whatever came of it before.
+
+    What is VERIFIED stays so, for it was; that the shop has something else by now is an incident.
+    What failed verification is verified anew.
+
+    Raises:
+        UsageProblem: there is no such publication, or it was never written.
+        TargetUnavailable: the shop cannot be read.
+    """
+    need_publisher(pub.by)
+    with pub.store.begin() as tx:
+        row = pub.store.get(tx, of, lock=True)
+        if row is None:
+            raise UsageProblem(f"there is no publication {of}.")
+        if row["status"] == State.VERIFICATION_FAILED.value:
+            row = move(pub.store, tx, row, State.VERIFYING, now=now, next_check_at=None)
+    status = State(row["status"])
+    if status in {State.PUBLISHED, State.VERIFYING}:
+        with pub.alone(of):
+            after = step(pub, row, now=now)
+        with pub.store.engine.connect() as conn:
+            row = pub.store.get(conn, of) or row
+        post = None if row["post_state"] is None else state_of(row["post_state"])
+        return Verification(of, after.status, after.status is State.VERIFIED, after.why, state=post)
+    if status is not State.VERIFIED:
+        detail = row["verdict_detail"] or "it was not written"
+        raise UsageProblem(f"publication {of} is {status.value} ({detail}): there is nothing to verify.")
+    return _still(pub, row, now=now)
+
+
+def patrol(pub: Publisher, target: str, *, now: datetime) -> list[Verification]:
+    """Look at every price that we left in a shop, and raise an incident for each that is another.
+
+    What is being written at the moment is passed over; a price that cannot be read is not judged.
+    """
+    need_publisher(pub.by)
+    pub.placement(target)
+    with pub.store.engine.connect() as conn:
+        rows = pub.store.standing(conn, target)
+        busy = {(row["sku"], row["scope"]) for row in pub.store.open(conn, target)}
+    found = []
+    for row in rows:
+        if row["status"] != State.VERIFIED.value or (row["sku"], row["scope"]) in busy:
+            continue
+        try:
+            found.append(_still(pub, row, now=now))
+        except TargetUnavailable as problem:
+            found.append(
+                Verification(row["publication_id"], State.VERIFIED, ok=True, detail=f"not read: {problem}")
+            )
+    return found
+
+
+def _still(pub: Publisher, row: Fields, *, now: datetime) -> Verification:
+    of = row["publication_id"]
+    with pub.store.engine.connect() as conn:
+        rows = pub.store.of_price(conn, row["target"], row["sku"], row["scope"])
+    later = [
+        other for other in rows if other["sequence"] > row["sequence"] and other["verified_at"] is not None
+    ]
+    if later:
+        detail = f"publication {later[0]['publication_id']} took its place"
+        return Verification(of, State.VERIFIED, ok=True, detail=detail)
+    state, shown = _look(pub, row)
+    target = pub.placement(row["target"]).target
+    wrong = compare(_wanted(row), None, state, target.capabilities, written=False)
+    if not wrong:
+        return Verification(of, State.VERIFIED, True, _verdict(pub, row, shown), (), state, shown)
+    detail = f"the shop has {state.amount} {state.currency}, ours is {row['amount']} {row['currency']}"
+    with pub.store.begin() as tx:
+        if Mismatch.AMOUNT in wrong:
+            foreign_write(pub, tx, row, state, now=now)
+        else:
+            differs = f"it differs in {', '.join(wrong)}"
+            incident(pub, tx, row, "changed", detail=differs, state=state, now=now)
+    return Verification(of, State.VERIFIED, False, detail, wrong, state, shown)
+
+
+def _look(pub: Publisher, row: Fields) -> tuple[PriceState, PriceState | None]:
+    """Both views of a price; the storefront's is None where there is none or it cannot be read."""
+    target, scope = pub.placement(row["target"]).target, PriceScope.from_key(row["scope"])
+    try:
+        ref: Any
+        if row["pre_state"] is not None:
+            ref = state_of(row["pre_state"]).ref
+        else:
+            ref = target.resolve(row["sku"], scope)
+            if not isinstance(ref, TargetRef):
+                what = "is gone" if isinstance(ref, NotFound) else "is there more than once"
+                raise TargetUnavailable(f"{row['sku']} {what}")
+        state = target.read(ref, scope)
+        shown = None
+        if target.capabilities.storefront_view:
+            try:
+                shown = target.read(ref, scope, View.STOREFRONT)
+            except TargetUnavailable:
+                shown = None
+        return state, shown
+    finally:
+        target.exchanges()
+
+
+def _judge(
+    pub: Publisher, tx: Any, row: Fields, state: PriceState, shown: PriceState | None, *, now: datetime
+) -> Next:
+    target = pub.placement(row["target"]).target
+    before = None if row["pre_state"] is None else state_of(row["pre_state"])
+    written = row["sent_at"] is not None
+    wrong = compare(_wanted(row), before, state, target.capabilities, written=written)
+    lag = (row["sent_at"] or row["intent_at"] or now) + target.capabilities.read_lag
+    old = before is not None and state.amount == before.amount
+    if wrong and old and now < lag:
+        at = min(now + pub.timings.wait(1), lag)
+        why = f"the shop may show the old price until {lag:%H:%M:%S}"
+        pub.store.change(
+            tx, row["publication_id"], row["status"], now=now, next_check_at=at, verdict_detail=why
+        )
+        return Next(State.VERIFYING, at=at, why=why)
+    values = {
+        "post_state": state_json(state),
+        "storefront_state": None if shown is None else state_json(shown),
+        "next_check_at": None,
+    }
+    if wrong:
+        return _failed(pub, tx, row, wrong, state=state, values=values, now=now)
+    verdict = _verdict(pub, row, shown)
+    note = row["verdict_detail"]
+    if verdict == MASKED and shown is not None:
+        note = f"{note}; shoppers see {shown.amount} {shown.currency}".lstrip("; ")
+    row = move(
+        pub.store,
+        tx,
+        row,
+        State.VERIFIED,
+        now=now,
+        verified_at=now,
+        verdict=verdict,
+        verdict_detail=note,
+        **values,
+    )
+    pub.store.set_current(tx, row["sku"], row["amount"])
+    pub.store.drop_lease(tx, row, now=now, verified=True)
+    rollback_done(pub, tx, row, now=now)
+    close_letters(pub, tx, row, now=now)
+    done = told(
+        EventType.PUBLISH_VERIFIED,
+        row,
+        now=now,
+        by=pub.by.name,
+        verdict=verdict,
+        note=note,
+        revision=state.revision,
+        rollback_of=row["rollback_of"],
+    )
+    pub.store.append(tx, [done])
+    return Next(State.VERIFIED, done=True, why=note or verdict)
+
+
+def _failed(
+    pub: Publisher,
+    tx: Any,
+    row: Fields,
+    wrong: tuple[Mismatch, ...],
+    *,
+    state: PriceState,
+    values: Fields,
+    now: datetime,
+) -> Next:
+    why = f"the shop has {state.amount} {state.currency} where {row['amount']} {row['currency']} was written"
+    if Mismatch.AMOUNT not in wrong:
+        why = f"the price is right and differs in {', '.join(wrong)}"
+    row = move(
+        pub.store,
+        tx,
+        row,
+        State.VERIFICATION_FAILED,
+        now=now,
+        verdict=", ".join(wrong),
+        verdict_detail=why,
+        **values,
+    )
+    before = None if row["pre_state"] is None else state_of(row["pre_state"])
+    if Mismatch.AMOUNT in wrong and before is not None and state.amount == before.amount:
+        incident(pub, tx, row, "not_applied", detail=why, state=state, now=now)
+    elif Mismatch.AMOUNT in wrong:
+        foreign_write(pub, tx, row, state, now=now)
+    else:
+        incident(pub, tx, row, "changed", detail=why, state=state, now=now)
+    rollback_failed(pub, tx, row, now=now)
+    pub.store.drop_lease(tx, row, now=now)
+    failed = told(
+        EventType.VERIFICATION_FAILED, row, now=now, by=pub.by.name, mismatches=list(wrong), reason=why
+    )
+    pub.store.append(tx, [failed])
+    return Next(State.VERIFICATION_FAILED, done=True, why=why)
+
+
+def _wanted(row: Fields) -> Wanted:
+    return Wanted(row["sku"], PriceScope.from_key(row["scope"]), row["amount"])
+
+
+def _verdict(pub: Publisher, row: Fields, shown: PriceState | None) -> str:
+    if shown is None:
+        views = pub.placement(row["target"]).target.capabilities.storefront_view
+        return UNSEEN if views else VERIFIED
+    same = shown.amount == row["amount"] and shown.currency == row["currency"]
+    return VERIFIED if same else MASKED
