@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pricecrawl.cli.batch import BatchInput, run_batch
-from pricecrawl.domain.run import EXIT_REFUSED
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from pricecrawl.extraction.answer import Facts
     from pricecrawl.extraction.rules import Rules
+
+
+MAX_ROWS = 30
+"""Candidates and items that a table shows; JSON has all."""
 
 
 def register(app: typer.Typer) -> None:
@@ -98,8 +103,6 @@ def extract(
         print_json(found)
     else:
         _show(found)
-    if found["page"] == "challenge":
-        raise typer.Exit(EXIT_REFUSED)
 
 
 def _read(source: str) -> bytes:
@@ -175,25 +178,34 @@ def _show(found: Mapping[str, Any]) -> None:
         )
     out.print(facts)
     if shown.get("candidates"):
-        table = Table(title="Candidates", title_justify="left", expand=False)
-        for name in ("kind", "amount", "currency", "method", "selector", "tier", "weight", "why not"):
-            table.add_column(
-                name, justify="right" if name in ("amount", "weight") else "left", overflow="fold"
-            )
-        for item in shown["candidates"]:
-            table.add_row(
-                *(
-                    _safe(str(item.get(key) or ""))
-                    for key in ("kind", "amount", "currency", "method", "selector")
-                ),
-                *(_safe(str(item.get(key) or "")) for key in ("tier", "weight", "excluded")),
-                style="dim" if item.get("excluded") else "",
-            )
-        out.print(table)
-    for item in shown.get("items") or ():
-        out.print(_safe(f"{item['source_sku']}  {item['price']} {item['currency'] or ''}  {item['name']}"))
+        out.print(_candidates(shown["candidates"]))
+    for item in (shown.get("items") or ())[:MAX_ROWS]:
+        price = f"{item['price'] or '-'} {item['currency'] or ''}"
+        out.print(_safe(f"{item['source_sku']}  {price}  {item['availability']}  {item['name']}"))
     for sentence in shown.get("trace", ()):
         out.print(f"[dim]·[/] {_safe(sentence)}")
+
+
+def _candidates(rows: list[Mapping[str, Any]]) -> Table:
+    """Candidates that voted first, then those that did not, each with the reason."""
+    from rich.table import Table
+
+    from pricecrawl.cli.output import out
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", caption_justify="left")
+    room = max(14, out.width - 68)
+    table.add_column("kind", no_wrap=True, min_width=9)
+    table.add_column("amount", justify="right", no_wrap=True, min_width=12)
+    table.add_column("method", no_wrap=True, min_width=13)
+    table.add_column("where", no_wrap=True, overflow="ellipsis", max_width=room)
+    table.add_column("why it does not vote", overflow="fold")
+    for row in rows[:MAX_ROWS]:
+        amount = f"{row['amount']} {row['currency'] or '?'}"
+        cells = (row["kind"], amount, row["method"], row["selector"], row.get("excluded") or "")
+        table.add_row(*map(_safe, cells), style="dim" if row.get("excluded") else "")
+    if len(rows) > MAX_ROWS:
+        table.caption = f"and {len(rows) - MAX_ROWS} more: see --json"
+    return table
 
 
 def _safe(text: str) -> str:
