@@ -15,12 +15,11 @@ from typing import Any
 
 from aiohttp import web
 
-WORDS = tuple(
-    """
-    kettle steel brushed cordless handle kitchen modern family design robust water boil filter spout lid base
-    light switch safety warranty cable compact energy saving quick steam quiet quality everyday cup tea coffee
-    """.split()
-)
+VOCABULARY = """
+kettle steel brushed cordless handle kitchen modern family design robust water boil filter spout lid base
+light switch safety warranty cable compact energy saving quick steam quiet quality everyday cup tea coffee
+"""
+WORDS = VOCABULARY.split()
 PAGE_SIZE = 250
 
 

@@ -25,7 +25,6 @@ from scrapy.http import Response
 
 from pricecrawl.config import Config
 from pricecrawl.domain.challenge import Classification
-from pricecrawl.domain.consensus import Anchor, Preference
 from pricecrawl.domain.identifiers import read_gtin
 from pricecrawl.domain.listing import RawListing
 from pricecrawl.domain.observation import EvidenceRef, Observation
@@ -33,12 +32,12 @@ from pricecrawl.domain.reasons import RefusalReason
 from pricecrawl.domain.run import RunOutcome, RunResult
 from pricecrawl.domain.urls import host_key, is_loopback
 from pricecrawl.extensions.counts import Counts, Refusal
-from pricecrawl.extensions.pages import Page, fetched_from
+from pricecrawl.extensions.pages import NOTHING_KNOWN, Handful, Known, Page, fetched_from
 from pricecrawl.middlewares.pace import PacedDownloader
 
 if TYPE_CHECKING:
     from pricecrawl.db.crawl import CrawlStore, EvidenceRow, RejectionRow
-    from pricecrawl.domain.normalize import KnownSizes, Rejected
+    from pricecrawl.domain.normalize import Rejected
     from pricecrawl.egress.passage import Passage
     from pricecrawl.evidence.store import EvidenceStore, Fetched, WarcWriter
     from pricecrawl.spiders.base import PlatformSpider
@@ -67,25 +66,12 @@ class Stop:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What earlier runs know of one listing; `sizes` is what its GTIN contains at all other listings."""
-
-    anchor: Anchor | None = None
-    preference: Preference | None = None
-    sizes: KnownSizes | None = None
-
-
-NOTHING_KNOWN = Known()
-
-
 class CurrentRun:
     """One crawl of one source while it happens.
 
     `stopped` is set once, by whatever ends the run early; every later request is ignored. `result` is set
     when the run's record is written, after the last batch; then `at_end` is called, in order. `turn_at` is
-    the monotonic time before which the host must not be asked, for the sake of the run before. `known` has
-    what earlier runs know of the listings that are in the pipelines just now; `room` is
+    the monotonic time before which the host must not be asked, for the sake of the run before. `room` is
     clear while the pipelines hold as much as they should. `passage` is the way out, opened with the run.
     """
 
@@ -113,7 +99,6 @@ class CurrentRun:
         self._rejection_rows: list[RejectionRow] = []
         self.room = asyncio.Event()
         self.room.set()
-        self.known: dict[str, Known] = {}
         self._store: CrawlStore | None = None
         self._evidence: EvidenceStore | None = None
         self._writer: WarcWriter | None = None
@@ -171,7 +156,7 @@ class CurrentRun:
     async def _in(self, thread: str, call: Callable[..., T], *args: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads[thread], call, *args)
 
-    async def prepare(self, listings: Sequence[RawListing], page: Page) -> None:
+    async def handful(self, listings: list[RawListing], page: Page) -> Handful:
         """Write a page to evidence, once, and learn what earlier runs know of these listings.
 
         Raises:
@@ -180,7 +165,7 @@ class CurrentRun:
         await self.room.wait()
         if page.ref is None and page.response is not None:
             page.ref = await self.keep(page.response, kind="page")
-        self.known.update(await self._in("reads", self._ask, listings))
+        return Handful(page, listings, await self._in("reads", self._ask, listings))
 
     def _ask(self, listings: Sequence[RawListing]) -> dict[str, Known]:
         """In a thread: the last accepted price, the preference, and what else carries the same GTIN."""
@@ -232,7 +217,6 @@ class CurrentRun:
         """A rejection becomes a row with the next batch."""
         from pricecrawl.db.crawl import RejectionRow
 
-        self.known.pop(item.source_sku, None)
         self.counts.rejections[rejected.reason] += 1
         self._rejection_rows.append(
             RejectionRow(

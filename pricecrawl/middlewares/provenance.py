@@ -64,12 +64,12 @@ class ProvenanceMiddleware:
 
     async def _stamped(self, listings: list[RawListing], page: Page) -> list[Collected]:
         """The same listings, ready for the pipelines; none if page or database could not be reached."""
-        try:
-            await self._run.prepare(listings, page)
-        except PricecrawlError as problem:
-            self._run.stop(RunOutcome.ERROR, str(problem))
-            return []
         for raw in listings:
             if raw.observed_at is None:
                 raw.observed_at = page.fetched_at
-        return [Collected(raw, page) for raw in listings]
+        try:
+            handful = await self._run.handful(listings, page)
+        except PricecrawlError as problem:
+            self._run.stop(RunOutcome.ERROR, str(problem))
+            return []
+        return [Collected(handful, place) for place in range(len(listings))]

@@ -11,11 +11,12 @@ from pricecrawl import __version__
 from pricecrawl.domain.consensus import observe, settle
 from pricecrawl.domain.listing import Listing
 from pricecrawl.domain.observation import Observation
-from pricecrawl.extensions.current import NOTHING_KNOWN, CurrentRun, current_run
+from pricecrawl.extensions.current import CurrentRun, current_run
+from pricecrawl.extensions.pages import NOTHING_KNOWN, Collected, Handful
 
 
 class ConsensusPipeline:
-    """Listing in, Observation out."""
+    """Collected in, Observation out."""
 
     def __init__(self, run: CurrentRun) -> None:
         self._run = run
@@ -25,14 +26,29 @@ class ConsensusPipeline:
         """Built by Scrapy."""
         return cls(current_run(crawler))
 
-    def process_item(self, item: Listing) -> Observation:
-        """Settle one listing."""
-        known = self._run.known.pop(item.source_sku, NOTHING_KNOWN)
-        consensus = settle(
-            item.candidates,
-            availability=item.availability,
-            anchor=known.anchor,
-            preference=known.preference,
-            market=self._run.spider.market,
-        )
-        return observe(item, consensus, extractor_version=__version__)
+    def process_item(self, item: Collected) -> Observation:
+        """The settled observation of one listing."""
+        if item.handful.observed is None:
+            item.handful.observed = self._observe(item.handful)
+        observation = item.handful.observed[item.place]
+        assert observation is not None
+        return observation
+
+    def _observe(self, handful: Handful) -> list[Observation | None]:
+        """Settle the whole handful; None in the place of what normalization rejected."""
+        market, known = self._run.spider.market, handful.known
+        observed: list[Observation | None] = []
+        for listing in handful.understood or ():
+            if not isinstance(listing, Listing):
+                observed.append(None)
+                continue
+            before = known.get(listing.source_sku, NOTHING_KNOWN)
+            consensus = settle(
+                listing.candidates,
+                availability=listing.availability,
+                anchor=before.anchor,
+                preference=before.preference,
+                market=market,
+            )
+            observed.append(observe(listing, consensus, extractor_version=__version__))
+        return observed

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from scrapy.exceptions import DropItem
 
-from pricecrawl.domain.listing import RawListing
 from pricecrawl.extensions.pages import Collected
 
 
 class EvidencePipeline:
-    """Collected in, RawListing with its evidence out.
+    """Gives every listing the reference to its page.
 
     The page itself was written before its first listing got here (`middlewares/provenance.py`), once for all.
     """
 
-    def process_item(self, item: Collected) -> RawListing:
-        """Attach the reference; a page that was fetched and not kept gives no listing."""
-        if item.page.ref is None and item.page.response is not None:
+    def process_item(self, item: Collected) -> Collected:
+        """Attach the reference to the whole handful; a page that was not kept gives no listing."""
+        page = item.handful.page
+        if page.ref is None and page.response is not None:
             raise DropItem("no evidence, no listing")
-        item.raw.evidence = item.page.ref
-        return item.raw
+        if item.raw.evidence is not page.ref:
+            for raw in item.handful.raws:
+                raw.evidence = page.ref
+        return item

@@ -8,14 +8,15 @@ from scrapy.exceptions import DropItem
 from pricecrawl.domain.listing import Listing, RawListing
 from pricecrawl.domain.normalize import Rejected, normalize
 from pricecrawl.domain.reasons import SkipReason
-from pricecrawl.extensions.current import NOTHING_KNOWN, CurrentRun, current_run, now
+from pricecrawl.extensions.current import CurrentRun, current_run, now
+from pricecrawl.extensions.pages import NOTHING_KNOWN, Collected, Handful
 from pricecrawl.spiders.seen import SeenIds
 
 MAX_LEFTOVERS = 50
 
 
 class NormalizePipeline:
-    """RawListing in, Listing out."""
+    """Lets through what was understood, each product once."""
 
     def __init__(self, run: CurrentRun) -> None:
         self._run = run
@@ -26,25 +27,38 @@ class NormalizePipeline:
         """Built by Scrapy."""
         return cls(current_run(crawler))
 
-    def process_item(self, item: RawListing) -> Listing:
+    def process_item(self, item: Collected) -> Collected:
         """Reject what must not enter the data; a product that stands on two pages counts once."""
-        if item.source_sku and not self._seen.add(item.source_sku):
-            self._run.spider.skip(SkipReason.DUPLICATE, item.source_sku)
-            raise DropItem(f"{item.source_sku} was already seen in this run")
-        known = self._run.known.get(item.source_sku, NOTHING_KNOWN)
-        result = normalize(
-            item,
-            source=self._run.slug,
-            market=self._run.spider.market,
-            now=item.observed_at or now(),
-            known_sizes=known.sizes,
-        )
+        raw = item.raw
+        if raw.source_sku and not self._seen.add(raw.source_sku):
+            self._run.spider.skip(SkipReason.DUPLICATE, raw.source_sku)
+            raise DropItem(f"{raw.source_sku} was already seen in this run")
+        if item.handful.understood is None:
+            item.handful.understood = self._understand(item.handful)
+        if raw.leftovers:
+            self._count_leftovers(raw)
+        result = item.handful.understood[item.place]
+        if isinstance(result, Rejected):
+            self._run.reject(raw, result)
+            raise DropItem(f"{result.reason.value}: {result.detail}")
+        return item
+
+    def _understand(self, handful: Handful) -> list[Listing | Rejected]:
+        source, market, known = self._run.slug, self._run.spider.market, handful.known
+        return [
+            normalize(
+                raw,
+                source=source,
+                market=market,
+                now=raw.observed_at or now(),
+                known_sizes=known.get(raw.source_sku, NOTHING_KNOWN).sizes,
+            )
+            for raw in handful.raws
+        ]
+
+    def _count_leftovers(self, raw: RawListing) -> None:
         leftovers = self._run.counts.leftovers
-        for key in item.leftovers:
+        for key in raw.leftovers:
             # A feed that makes up keys must not make the run's record grow with it.
             if key in leftovers or len(leftovers) < MAX_LEFTOVERS:
                 leftovers[key] += 1
-        if isinstance(result, Rejected):
-            self._run.reject(item, result)
-            raise DropItem(f"{result.reason.value}: {result.detail}")
-        return result
