@@ -1,0 +1,37 @@
+"""What an observation that came in through the interface became."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import Engine, and_, select
+
+from pricecrawl.db.tables import candidate_review, listing
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Ids of a listing, its last observation, and the review that the observation opened, if any."""
+
+    listing_id: int
+    observation_id: int
+    review_id: int | None
+
+
+def stored(engine: Engine, source: str, source_sku: str) -> Stored:
+    """The ids of a listing that was just saved."""
+    query = (
+        select(listing.c.id, listing.c.last_observation_id, candidate_review.c.id)
+        .join(
+            candidate_review,
+            and_(
+                candidate_review.c.listing_id == listing.c.id,
+                candidate_review.c.observation_id == listing.c.last_observation_id,
+                candidate_review.c.status == "open",
+            ),
+            isouter=True,
+        )
+        .where(listing.c.source == source, listing.c.source_sku == source_sku)
+    )
+    with engine.connect() as conn:
+        return Stored(*conn.execute(query).one())

@@ -1,0 +1,1 @@
+"""The HTTP interface: the only room that knows FastAPI."""

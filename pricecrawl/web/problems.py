@@ -1,0 +1,148 @@
+"""Errors as RFC 9457 problem documents: one clear sentence in `detail`, a word for machines in `code`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+
+from pricecrawl.domain.errors import (
+    PricecrawlError,
+    Refused,
+    SourceBusy,
+    StorageBusy,
+    StorageProblem,
+    UsageProblem,
+)
+from pricecrawl.pricing.states import IllegalTransition
+from pricecrawl.workflows.review import NotReviewable
+
+logger = logging.getLogger("pricecrawl.web")
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class Mistake(BaseModel):
+    """One thing that is wrong with a request; `at` is where, such as `body/prices/0/text`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    at: str
+    problem: str
+
+
+class ProblemDocument(BaseModel):
+    """RFC 9457, with `code` and, for a request that is wrong, `errors`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    type: str = Field(default="about:blank", description="Always about:blank: `code` tells problems apart.")
+    title: str = Field(description="The words of the status.")
+    status: int
+    detail: str = Field(description="One sentence that says what is wrong and what to do.")
+    code: str = Field(description="A word for programs.")
+    errors: list[Mistake] | None = None
+
+
+class Problem(Exception):
+    """An answer that is no success. `detail` is one sentence for people."""
+
+    def __init__(
+        self, status: int, code: str, detail: str, *, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(detail)
+        self.status, self.code, self.detail, self.headers = status, code, detail, headers
+
+
+_BY_TYPE: tuple[tuple[type[PricecrawlError], int, str], ...] = (
+    (Refused, 403, "refused"),
+    (NotReviewable, 409, "not_reviewable"),
+    (IllegalTransition, 409, "illegal_transition"),
+    (SourceBusy, 409, "source_busy"),
+    (StorageBusy, 503, "storage_busy"),
+    (StorageProblem, 503, "storage_unavailable"),
+    (UsageProblem, 422, "not_possible"),
+    (PricecrawlError, 409, "conflict"),
+)
+_WAIT = {"Retry-After": "2"}
+
+
+def of_error(error: PricecrawlError) -> Problem:
+    """The problem that an error of ours is."""
+    kind, status, code = next(line for line in _BY_TYPE if isinstance(error, line[0]))
+    return Problem(status, code, str(error), headers=_WAIT if kind in {SourceBusy, StorageBusy} else None)
+
+
+def answer(problem: Problem, errors: list[Mistake] | None = None) -> JSONResponse:
+    """A problem as a response."""
+    document = ProblemDocument(
+        title=HTTPStatus(problem.status).phrase,
+        status=problem.status,
+        detail=problem.detail,
+        code=problem.code,
+        errors=errors,
+    )
+    return JSONResponse(
+        document.model_dump(exclude_none=True),
+        status_code=problem.status,
+        headers=dict(problem.headers or {}),
+        media_type=MEDIA_TYPE,
+    )
+
+
+def install(app: FastAPI) -> None:
+    """Turn every error of `app` into a problem document."""
+
+    @app.exception_handler(Problem)
+    async def _problem(_request: Request, problem: Problem) -> JSONResponse:
+        return answer(problem)
+
+    @app.exception_handler(PricecrawlError)
+    async def _ours(_request: Request, error: PricecrawlError) -> JSONResponse:
+        return answer(of_error(error))
+
+    @app.exception_handler(RequestValidationError)
+    async def _invalid(_request: Request, error: RequestValidationError) -> JSONResponse:
+        mistakes = [_mistake(item) for item in error.errors()]
+        if any(item["type"] == "json_invalid" for item in error.errors()):
+            return answer(Problem(400, "no_json", "The body is no JSON document."), mistakes)
+        first = f"{mistakes[0].at}: {mistakes[0].problem}" if mistakes else "the request is not valid"
+        return answer(Problem(422, "invalid", f"The request is not valid: {first}."), mistakes)
+
+    @app.exception_handler(HTTPException)
+    async def _http(_request: Request, error: HTTPException) -> JSONResponse:
+        known = {404: "There is nothing at this address.", 405: "This address does not take that method."}
+        detail = known.get(error.status_code, f"{error.detail}".rstrip(".") + ".")
+        code = HTTPStatus(error.status_code).phrase.lower().replace(" ", "_")
+        return answer(Problem(error.status_code, code, detail, headers=error.headers))
+
+    @app.exception_handler(Exception)
+    async def _bug(request: Request, error: Exception) -> JSONResponse:
+        logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
+        return answer(
+            Problem(500, "internal", "The service failed at this request; its log has the details.")
+        )
+
+
+def _mistake(item: Any) -> Mistake:
+    """Where and what; never the value, which may be anything, also what no JSON can carry."""
+    place = "/".join(_printable(part) for part in item["loc"])
+    return Mistake(at=place[:200], problem=_printable(item["msg"]).removeprefix("Value error, ")[:300])
+
+
+def _printable(text: object) -> str:
+    return str(text).encode("utf-8", "replace").decode()
+
+
+def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """What OpenAPI says of the problems of an endpoint."""
+    return {
+        status: {"description": HTTPStatus(status).phrase, "model": ProblemDocument} for status in statuses
+    }
