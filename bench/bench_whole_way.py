@@ -44,7 +44,9 @@ def crawl(platform: str, mode: str, origin: str) -> dict[str, Any]:
     return result
 
 
-def compare(kind: str, platform: str, listings: int) -> tuple[Figure, list[dict[str, Any]]]:
+def compare(
+    kind: str, platform: str, listings: int, at_least: float | None
+) -> tuple[Figure, list[dict[str, Any]]]:
     """Both in turns, so that a busy machine is busy for both."""
     runs: dict[str, list[dict[str, Any]]] = {"bare": [], "whole": []}
     with shop(kind, listings) as origin:
@@ -58,7 +60,7 @@ def compare(kind: str, platform: str, listings: int) -> tuple[Figure, list[dict[
         name=f"items/s of the whole way, {kind}",
         value=speed["whole"] / speed["bare"],
         how=f"{speed['whole']:.0f}/s against {speed['bare']:.0f}/s of the same spider without pipelines",
-        at_least=0.7,
+        at_least=at_least,
         raw=speed,
     )
     return figure, runs["whole"]
@@ -67,8 +69,10 @@ def compare(kind: str, platform: str, listings: int) -> tuple[Figure, list[dict[
 def run() -> list[Figure]:
     """All figures of the crawl side."""
     figures = []
-    pages, whole_pages = compare("pages", "retailer", 600)
-    feed, whole_feed = compare("feed", "shopify", 5000)
+    pages, whole_pages = compare("pages", "retailer", 600, 0.7)
+    # Reported, not limited: a feed hands over 250 listings for one request, which a bare spider has in its
+    # hands before it has read any of their prices.
+    feed, whole_feed = compare("feed", "shopify", 5000, None)
     figures += [pages, feed]
     for kind, results in (("pages", whole_pages), ("feed", whole_feed)):
         share = median(result["evidence_seconds"] / result["seconds"] for result in results)

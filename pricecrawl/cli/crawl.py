@@ -31,8 +31,7 @@ def crawl(  # noqa: PLR0917  (typer calls it by name)
 ) -> None:
     """Crawl sources: each in a process of its own, sources on one host one after the other.
 
-    Exit code: 0 all finished, 1 a run failed, 2 a run could not start, 3 a shop refused us,
-    4 a run finished outside of what its row expects.
+    Exit code: 0 finished, 1 failed, 2 could not start, 3 refused by a shop, 4 unexpected number of listings.
     """
     if progress_fd >= 0:
         from pricecrawl.cli.crawl_process import crawl_here

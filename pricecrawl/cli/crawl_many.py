@@ -62,6 +62,7 @@ class RunReport:
 
 def choose(names: Sequence[str], *, due: bool, tier: str | None) -> list[Entry]:
     """The rows to crawl, each once; unknown names and tiers are refused with a sentence."""
+    from pricecrawl.extensions.run_record import require_contact
     from pricecrawl.spiders.loader import load_catalog
 
     config = Config.load()
@@ -73,6 +74,8 @@ def choose(names: Sequence[str], *, due: bool, tier: str | None) -> list[Entry]:
         entries = [entry for entry in entries if entry.source.tier.value == tier.upper()]
     if due or not names:
         entries = _enabled(config, entries, due=due)
+    for entry in entries:
+        require_contact(config, entry.source.host)
     return entries
 
 
@@ -245,7 +248,7 @@ def _table(reports: Sequence[RunReport]) -> Table:
         table.add_column(heading, justify="right")
     for report in reports:
         style = _STYLE.get(report.outcome, "white")
-        coverage = f"{report.coverage} ({report.reason})" if report.coverage else ""
+        coverage = f"{report.coverage} ({report.reason})" if report.run is not None else ""
         table.add_row(
             report.source,
             f"[{style}]{report.outcome}[/]",

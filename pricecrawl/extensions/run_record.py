@@ -19,6 +19,7 @@ from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 
+from pricecrawl.config import Config
 from pricecrawl.domain.egress import EgressKind
 from pricecrawl.domain.errors import PricecrawlError, Refused, UsageProblem
 from pricecrawl.domain.events import Event, EventType
@@ -64,7 +65,7 @@ class RunRecord:
         """Open the record, or refuse to start with one sentence."""
         run = self._run
         try:
-            require_contact(run)
+            require_contact(run.config, run.source.host)
             await run.in_database(self._open)
             assert run.passage is not None
             await run.passage.start()
@@ -323,14 +324,14 @@ def _still_permitted(run: CurrentRun) -> bool:
     return PermissionStore(run.store.engine).live(run.slug, now()) is not None
 
 
-def require_contact(run: CurrentRun) -> None:
+def require_contact(config: Config, host: str) -> None:
     """A shop must be able to reach us: no contact, no crawl of anything but this very machine.
 
     Raises:
         UsageProblem: with the variable to set.
     """
-    if run.config.contact is None and not is_loopback(run.source.host):
+    if config.contact is None and not is_loopback(host):
         raise UsageProblem(
-            f"Set PRICECRAWL_CONTACT to an e-mail address or URL before crawling {run.source.host}: "
+            f"Set PRICECRAWL_CONTACT to an e-mail address or URL before crawling {host}: "
             "the shop must be able to reach you."
         )
