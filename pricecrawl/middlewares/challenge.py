@@ -66,7 +66,8 @@ class ChallengeMiddleware:
             response.body,
             asked,
             response.url,
-            rendered="rendered" in response.flags,
+            # An error page may be as short as it likes; a shell is what hides behind a success.
+            rendered="rendered" in response.flags and response.status < 400,
         )
         found = classify(facts)
         if found.page is PageKind.CHALLENGE and response.status < 300 and self._has_price(response):

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Iterable
 from itertools import pairwise
 from time import monotonic
 
 import pytest
 from aiohttp import web
+from scrapy import Request
 from scrapy.core.downloader import Slot
+from scrapy.crawler import AsyncCrawlerRunner
+from scrapy.http import Response
 from sqlalchemy import Engine
 
+from pricecrawl.cli.crawl_process import project_settings
 from pricecrawl.db import tables
 from pricecrawl.extensions.current import CurrentRun, current_run
 from pricecrawl.middlewares.pace import PacedDownloader, host_of, pause, set_pace
-from tests.crawl.whole import Done, FeedShop, crawl, crawler_of, everything, products, row, run
+from pricecrawl.sources.model import Source
+from pricecrawl.spiders.base import PlatformSpider
+from tests.crawl.whole import IN_PROCESS, Done, FeedShop, crawl, crawler_of, everything, products, row, run
+from tests.shared import thorough
 
 
 def gaps(shop: FeedShop) -> list[float]:
@@ -157,3 +165,46 @@ def test_hosts_of_one_shop_share_a_pace() -> None:
     assert {host_of(url) for url in ("https://www.Shop.example/x", "http://shop.example:8080/")} == {
         "shop.example"
     }
+
+
+class Pausing(PlatformSpider[Source]):
+    """Asks for a chain of pages, and thinks about the second for a while before it goes on."""
+
+    platform = "pausing"
+    idle = 0.0
+
+    def first_requests(self) -> Iterable[Request]:
+        yield self.get(self.source.url("1"), self.parse_page)
+
+    async def parse_page(self, response: Response) -> AsyncIterator[Request]:
+        number = int(response.url.rpartition("/")[2])
+        if number == 2:
+            await asyncio.sleep(self.idle)
+        if number < 5:
+            yield self.get(self.source.url(str(number + 1)), self.parse_page)
+
+
+def test_robots_two_seconds_and_rows_of_one_make_two_seconds(db: Engine) -> None:
+    """Twelve requests by two sources of one host, with an idle gap in each.
+
+    In the thorough run the first gap is 70 s, after which Scrapy has thrown the host's slot away.
+    """
+    shop = FeedShop(robots="User-agent: *\nCrawl-delay: 2\n")
+    text = "<h1>A page</h1><p>" + "With enough words to be one. " * 9 + "</p>"
+    shop.special["*"] = lambda request: web.Response(text=text, content_type="text/html")
+    idle = 70.0 if thorough() else 4.0
+
+    async def story() -> list[Done]:
+        done = []
+        async with shop:
+            for slug, gap in (("kettles", idle), ("kettles-too", 4.0)):
+                Pausing.idle = gap
+                kind = Pausing.bound(Source.model_validate(row(shop, slug, delay_seconds=1.0)))
+                runner = AsyncCrawlerRunner(project_settings(IN_PROCESS))
+                done.append(await run(runner.create_crawler(kind)))
+        return done
+
+    assert [done.exit_code for done in asyncio.run(story())] == [0, 0]
+    assert shop.paths == ["/robots.txt", "/1", "/2", "/3", "/4", "/5"] * 2
+    assert min(gaps(shop)) >= 2.0 - SLACK
+    assert max(gaps(shop)) >= idle - SLACK
