@@ -1,4 +1,7 @@
-"""The named situations that a repricer is judged by, each from the stored page to the stored decision."""
+"""The named situations that a repricer is judged by, each from the stored page to the stored decision.
+
+Those that need a shop to write to (a timeout, a duplicate request, a rollback) are in `test_publishing`.
+"""
 
 from __future__ import annotations
 
