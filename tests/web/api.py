@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,13 @@ class Api:
     street: Street
     secrets: dict[Role, str]
     now: datetime = NOW
+    ticking: bool = False
+    started: float = field(default_factory=time.monotonic)
     made: list[str] = field(default_factory=list)
+
+    def clock(self) -> datetime:
+        """The time that the application goes by: it stands still unless it is `ticking`."""
+        return self.now + timedelta(seconds=time.monotonic() - self.started if self.ticking else 0)
 
     def ask(
         self,
@@ -106,7 +113,7 @@ def open_api(
     store = TokenStore(engine)
     secrets = {role: tokens.issue(store, role.value, role, by="tests", now=NOON) for role in Role}
     holder: list[Api] = []
-    app = create_app(Config.load(), placements or {}, clock=lambda: holder[0].now)
+    app = create_app(Config.load(), placements or {}, clock=lambda: holder[0].clock())  # noqa: PLW0108 - made later
     with serving(app) as url_of_api, httpx.Client(base_url=url_of_api, timeout=60) as client:
         holder.append(Api(app, client, Street(engine, folder), secrets))
         yield holder[0]
