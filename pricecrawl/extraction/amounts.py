@@ -175,11 +175,7 @@ _SIGN = re.compile(f"[{''.join(sorted(_AFTER_SIGNS))}]")
 _STRIPPED = " \t\n\r\u00a0\u202f\u2009\u2007\u200e\u200f:" + JOINT
 _DIGITS = re.compile(r"\d+")
 _LAST_WORD = re.compile(r"(?:^|[^\w.])([^\W\d_]+(?:[.'\"‘״][^\W\d_]+)*)\.?$|(?:^|\W)(S/)$")
-_AFTER_DIGIT = re.compile(
-    rf"\d[{_BLANKS}]{{0,6}}([A-Z]{{3}}|"
-    + "|".join(re.escape(word) for word in sorted(_WORDS, key=len, reverse=True))
-    + r")(?![^\W\d_])"
-)
+_AFTER_DIGIT = re.compile(rf"\d(?!\d)[{_BLANKS}]{{0,6}}([^\W\d_]+(?:[.'\"‘״/][^\W\d_]+)*)")
 _PREFIX = re.compile(r"(?<![A-Za-z])[A-Z]{1,3}\Z")
 
 

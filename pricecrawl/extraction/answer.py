@@ -5,12 +5,14 @@ This is what `pricecrawl extract` prints and what the case files are scored on. 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from pricecrawl import __version__
 from pricecrawl.domain.availability import Availability, decide
 from pricecrawl.domain.candidate import Candidate, RawPrice, confidence_of, weight_of
 from pricecrawl.domain.challenge import Classification, PageKind, ResponseFacts, classify
@@ -20,13 +22,10 @@ from pricecrawl.domain.market import Market
 from pricecrawl.domain.measure import read_size
 from pricecrawl.domain.money import amount_of
 from pricecrawl.domain.normalize import Rejected, normalize
-from pricecrawl.domain.reasons import RejectionReason
+from pricecrawl.domain.reasons import RejectionReason, ReviewReason
 from pricecrawl.extraction.document import Document
 from pricecrawl.extraction.reader import PageReading, read_page
 from pricecrawl.extraction.rules import Rules
-
-EXTRACTOR_VERSION = "1"
-"""Moves when a change of extraction may change what a stored page says."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NO_ADDRESS = "https://page.invalid/"
@@ -80,7 +79,12 @@ def answer_page(facts: Facts) -> dict[str, Any]:
         locale=facts.locale,
     )
     reading = read_page(
-        document, rules=facts.rules, market=facts.market, now=moment(facts.observed_at), zone=zone(facts.zone)
+        document,
+        rules=facts.rules,
+        market=facts.market,
+        now=moment(facts.observed_at),
+        zone=zone(facts.zone),
+        explain=True,
     )
     if found.page is PageKind.CHALLENGE:
         if not (reading.is_product and reading.listing.prices and _is_success(facts.status)):
@@ -224,9 +228,14 @@ def answer_listing(
     if isinstance(listing, Rejected):
         answer["availability"] = decide(raw.stock).value
         trace.append(f"No price can be taken: {listing.detail}")
-        needs = listing.reason not in (RejectionReason.NO_CANDIDATE, RejectionReason.NON_POSITIVE_PRICE)
-        answer["needs_review"] = needs or bool(raw.review_hints)
-        answer["review_reasons"] = [*([listing.reason.value] if needs else []), *raw.review_hints]
+        told = list(raw.review_hints)
+        if listing.reason not in (RejectionReason.NO_CANDIDATE, RejectionReason.NON_POSITIVE_PRICE):
+            told.insert(0, listing.reason.value)
+        elif decide(raw.stock).value in (Availability.IN_STOCK, Availability.PRE_ORDER):
+            told.append(ReviewReason.NO_CONSENSUS.value)
+            trace.append("The item can be bought, but no reading gives a price.")
+        answer["needs_review"] = bool(told)
+        answer["review_reasons"] = told
         aside += [(price, listing.reason.value, market) for price in raw.prices]
         answer["candidates"] = _aside_rows(aside)
         answer["trace"] = trace
@@ -237,7 +246,7 @@ def answer_listing(
         doubts = consensus.review_reasons
         consensus = settle(listing.candidates, market=market)
         consensus = replace(consensus, needs_review=True, review_reasons=doubts)
-    observed = observe(listing, consensus, extractor_version=EXTRACTOR_VERSION)
+    observed = observe(listing, consensus, extractor_version=__version__)
     answer.update(_chosen(listing, consensus))
     answer["needs_review"] = observed.needs_review
     answer["review_reasons"] = list(observed.review_reasons)
@@ -330,8 +339,14 @@ def _stock_row(stock: Any) -> dict[str, Any]:
     }
 
 
+_WRITTEN = re.compile(r"(\d+)(?:[.,](\d{1,3}))?\s*([^\W\d_]{1,8})\.?")
+
+
 def _size(raw: RawListing, market: Market) -> str | None:
-    """The size as one word of amount and unit ("0.75 l"), from the size field or the name."""
+    """The size as the shop writes it ("0.75 l"), else amount and unit as read from the variant or name."""
+    written = _WRITTEN.fullmatch(raw.size_text.strip())
+    if written is not None:
+        return f"{written[1]}{f'.{written[2]}' if written[2] else ''} {written[3]}"
     for text in (raw.size_text, raw.variant_text, raw.name):
         found = read_size(text, locale=market.locale) if text else None
         if found is not None and found.amount is not None:

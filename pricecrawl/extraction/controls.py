@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 from lxml import etree
 
@@ -148,10 +149,12 @@ def _may_buy(names: str) -> bool:
 def controls(document: Document) -> list[Control]:
     """Buttons, submit inputs and links dressed as buttons."""
     found: list[Control] = []
-    for element in (*document.tagged("button"), *document.tagged("input"), *document.tagged("a")):
+    for element in chain(document.tagged("button"), document.tagged("input"), document.tagged("a")):
         tag = element.tag
         classes = element.get("class") or ""
         if tag == "a":
+            if any(control.says not in ("", "named") for control in found):
+                break  # real buttons say what can be done: links are asked where there are none
             identity = element.get("id")
             named = _may_buy(classes) or (identity is not None and _may_buy(identity))
             if not named and element.get("role") != "button":

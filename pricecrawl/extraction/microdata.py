@@ -21,6 +21,8 @@ _named = etree.XPath("descendant-or-self::*/@itemprop/..")
 _typed = etree.XPath("descendant-or-self::*/@typeof/..")
 _related = etree.XPath("descendant-or-self::*/@property/..")
 
+_RDFA_MARKS = ("vocab=", 'typeof="schema:', 'typeof="http')
+
 MAX_PROPERTIES = 6_000
 MAX_TEXT = 400
 
@@ -46,7 +48,7 @@ def rdfa_nodes(document: Document) -> list[Node]:
     """Top-level RDFa Lite things in the order of the page; metas of OpenGraph are not among them."""
     text = document.text
     # RDFa Lite needs a vocabulary or a prefix; the bare word `typeof` is JavaScript's.
-    if "typeof=" not in text or ("vocab=" not in text and "schema:" not in text and "schema.org" not in text):
+    if "typeof=" not in text or not any(mark in text for mark in _RDFA_MARKS):
         return []
     return _collect(
         _typed(document.tree),  # type: ignore[arg-type]

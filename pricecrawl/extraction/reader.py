@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
@@ -36,6 +37,44 @@ from pricecrawl.extraction.subject import Subject, nowhere, subject_of
 from pricecrawl.extraction.surroundings import Surroundings
 from pricecrawl.extraction.textmap import words_of
 
+_CONTENT_LABELS = (
+    *(
+        "inhalt",
+        "füllmenge",
+        "nettofüllmenge",
+        "nettoinhalt",
+        "content",
+        "contents",
+        "net weight",
+        "net contents",
+    ),
+    *(
+        "volume",
+        "contenance",
+        "contenu",
+        "contenido",
+        "peso neto",
+        "contenuto",
+        "peso netto",
+        "inhoud",
+        "innehåll",
+    ),
+    *(
+        "indhold",
+        "obsah",
+        "objem",
+        "pojemność",
+        "zawartość",
+        "объем",
+        "объём",
+        "вес",
+        "масса",
+        "内容量",
+        "容量",
+    ),
+)
+_CONTENT = re.compile(rf"\s*({'|'.join(_CONTENT_LABELS)})\s*:?\s*(.{{0,40}})", re.IGNORECASE | re.DOTALL)
+_CONTENT_STARTS = frozenset(label[:3] for label in _CONTENT_LABELS)
 _METHODS = {
     PriceKind.SALE: Method.DEAL_PRICE,
     PriceKind.MEMBER: Method.MEMBER_PRICE,
@@ -78,15 +117,17 @@ def read_page(
     market: Market | None = None,
     now: datetime | None = None,
     zone: tzinfo | None = None,
+    explain: bool = False,
 ) -> PageReading:
     """Read a page with the rules of its source. Pure: the same page gives the same reading.
 
     `now` (aware) tells which of several offers holds; `zone` is the shop's, for dates without a time.
+    With `explain`, every visible amount that is no price is in `set_aside` too, with its reason.
 
     Raises:
         RuleError: a configured rule is wrong.
     """
-    reader = _Reader(document, rules or Rules(), market or Market(), now, zone)
+    reader = _Reader(document, rules or Rules(), market or Market(), now, zone, explain=explain)
     try:
         return reader.read()
     finally:
@@ -98,9 +139,17 @@ class _Reader:
     """The steps of one reading, and what they hand on."""
 
     def __init__(
-        self, document: Document, rules: Rules, market: Market, now: datetime | None, zone: tzinfo | None
+        self,
+        document: Document,
+        rules: Rules,
+        market: Market,
+        now: datetime | None,
+        zone: tzinfo | None,
+        *,
+        explain: bool = False,
     ) -> None:
         self.document = document
+        self.explain = explain
         self.rules = rules
         self.given = market
         self.subject: Subject = subject_of(document, now=now, zone=zone)
@@ -139,7 +188,7 @@ class _Reader:
         is_product = bool(together.prices) or any(
             reading.own and (reading.stock or reading.likeness >= 0.5) for reading in structured
         )
-        aside = [*together.set_aside, *self._aside(visible)]
+        aside = [*together.set_aside, *(self._aside(visible) if self.explain else ())]
         return PageReading(listing, tuple(self.trace), is_product, self.market, tuple(aside[:200]))
 
     def _find_currency(self, shown: Sequence[RawPrice], structured: Sequence[Structured]) -> None:
@@ -307,7 +356,7 @@ class _Reader:
             brand=first("brand"),
             gtin_text=first("gtin"),
             mpn_text=first("mpn"),
-            size_text=first("size"),
+            size_text=first("size") or self._size(),
             variant_text=next((reading.variant for reading in best if reading.variant), ""),
             category=first("category"),
             condition_text=next((reading.condition for reading in best if reading.condition), ""),
@@ -339,6 +388,29 @@ class _Reader:
             match = rule.first(self.document)
             if match is not None:
                 return match.value
+        return ""
+
+    def _size(self) -> str:
+        """The content that the product's area states behind a label ("Inhalt: 0,75 l"), if it does."""
+        textmap = self.document.textmap
+        heading = self.subject.heading
+        place = textmap.position(heading) if heading is not None else None
+        if place is None:
+            return ""
+        pieces = textmap.pieces
+        for index in range(place, min(place + 160, len(pieces))):
+            piece = pieces[index]
+            match = _CONTENT.match(piece) if piece.lstrip()[:3].casefold() in _CONTENT_STARTS else None
+            if match is None:
+                continue
+            rest = match[2].strip() or (pieces[index + 1].strip() if index + 1 < len(pieces) else "")
+            if (
+                rest
+                and len(rest) < 40
+                and rest[0].isdigit()
+                and not self.surroundings.aside(textmap.holder(index))
+            ):
+                return " ".join(rest.split())
         return ""
 
     def _image(self, link: str) -> str:
