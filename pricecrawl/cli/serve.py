@@ -24,9 +24,10 @@ def serve(
     from pricecrawl.config import Config
     from pricecrawl.web.server import run
 
-    config = Config.load()
-    err.print(f"listening on http://{host}:{port}/v1; `pricecrawl tokens add` makes a token", highlight=False)
-    run(config, host=host, port=port)
+    def ready(address: str) -> None:
+        err.print(f"listening on {address}; `pricecrawl tokens add` makes a token", highlight=False)
+
+    run(Config.load(), host=host, port=port, ready=ready)
 
 
 def openapi() -> None:
