@@ -19,7 +19,7 @@ from pricecrawl.domain.egress import Proxy
 from pricecrawl.domain.errors import UsageProblem
 from pricecrawl.domain.identity import IdentityMode, PermissionRecord
 from tests.crawl.fixtures import both, db, home
-from tests.crawl.whole import Done, FeedShop, crawl, everything, products, row
+from tests.crawl.whole import Done, FeedShop, background, crawl, everything, products, row
 from tests.egress.proxies import HttpProxy, SocksProxy
 
 __all__ = ["both", "db", "home"]
@@ -239,3 +239,29 @@ def test_a_proxys_password_reaches_the_proxy_and_nothing_else(
         for table in tables.metadata.tables.values():
             if table.name != "proxy":
                 assert canary not in repr(list(conn.execute(table.select())))
+
+
+def test_a_permission_that_is_revoked_ends_the_run_that_goes_by_it(db: Engine) -> None:
+    agree(db)
+    shop = FeedShop(products(600), robots="User-agent: *\nCrawl-delay: 5\n")
+    asked = asyncio.Event()
+
+    def meta(request: web.Request) -> web.Response:
+        asked.set()
+        return web.json_response({"currency": "EUR", "published_products_count": 600})
+
+    shop.special["/meta.json"] = meta
+
+    async def revoke() -> None:
+        await asked.wait()
+        PermissionStore(db).revoke("kettles", by="ada", reason="asked", now=datetime.now(UTC))
+
+    async def story() -> Done:
+        async with shop, background(revoke()):
+            return await crawl(row(shop))
+
+    assert asyncio.run(story()).exit_code != 0
+    (run,) = everything(db, tables.run)
+    assert run.outcome == "held"
+    assert "revoked" in run.detail
+    assert "/products.json?limit=250&page=2" not in shop.paths
