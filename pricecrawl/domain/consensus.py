@@ -177,7 +177,7 @@ def _choose(
         tax = drop_net(of_kind, market, currency)
         choice = vote(tax.candidates, kind=kind, currency=currency, last=last)
         if kind is not PriceKind.STANDARD:
-            choice = doubt_priority(choice, [c for c in left if c.kind in PRIMARY_KINDS], currency)
+            choice = doubt_priority(choice, [c for c in left if c.kind in PRIMARY_KINDS], currency, last)
         return replace(
             choice,
             trace=(*trace, *tax.sentences, *choice.trace),

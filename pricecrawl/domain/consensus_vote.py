@@ -159,13 +159,18 @@ def _contradiction(winner: Group, others: Sequence[Group], *, anchored: bool) ->
     return None
 
 
-def doubt_priority(choice: Choice, primary: Sequence[Candidate], currency: str | None) -> Choice:
+def doubt_priority(
+    choice: Choice, primary: Sequence[Candidate], currency: str | None, last: Decimal | None
+) -> Choice:
     """A deal or pre-order price wins alone, so it is at least compared with the standard prices.
 
     It is doubted when it is dearer than all of them, or under 30 % of them; and when it is one source's
-    word, by no rule of the shop's own, while the page itself shows another price.
+    word, by no rule of the shop's own, while the page itself shows another price. A price that was
+    accepted before is none of these.
     """
     first = choice.chosen
+    if first is not None and last is not None and agree(first.amount, last, currency):
+        return choice
     firm = [c for c in primary if c.kind is PriceKind.STANDARD and not is_guess(c.method)]
     if first is None or not firm or any(agree(first.amount, c.amount, currency) for c in firm):
         return choice
