@@ -11,11 +11,13 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, update
 
+from pricecrawl.db.engine import open_engine
 from pricecrawl.db.tables import audit_event, idempotency_key, price_decision, publication
 from pricecrawl.domain.roles import Role
 from pricecrawl.pricing.ports import Placement, Unknown
+from pricecrawl.pricing.states import OPEN, State
 from pricecrawl.web.call import REPLAYED
 from pricecrawl.web.routes import publications as routes
 from tests.web.api import Api, open_api, problem
@@ -198,3 +200,27 @@ def test_without_a_target_nothing_can_be_published(lite: Api) -> None:
     of = lite.priced()
     found = problem(publish(lite, of), 409, "no_target")
     assert "PRICECRAWL_TARGET_" in found["detail"]
+
+
+@pytest.mark.parametrize("state", State)
+def test_every_step_out_of_every_other_state_is_a_conflict(
+    sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shelf: Shelf, state: State
+) -> None:
+    engine = open_engine(sqlite_url)
+    with open_api(engine, sqlite_url, tmp_path, monkeypatch, {"shelf": Placement(shelf)}) as api:
+        of = api.priced("11.00")
+        with engine.begin() as conn:
+            conn.execute(update(price_decision).values(status=state.value))
+        reason = {"reason": "so be it"}
+        if state is not State.REVIEW_REQUIRED:
+            for verb in ("approve", "reject"):
+                asked = api.post(f"/reviews/{of}/{verb}", reason, role=Role.REVIEWER)
+                problem(asked, 409, "not_reviewable")
+        if state is not State.APPROVED:
+            problem(publish(api, of), 409, "not_publishable")
+        if state not in OPEN:
+            asked = api.post(f"/price-decisions/{of}/evaluate-policy", role=Role.OPERATOR)
+            problem(asked, 409, "illegal_transition")
+        assert api.street.decision().status == state.value
+        assert (shelf.writes, api.street.rows(publication)) == ([], [])
+    engine.dispose()
