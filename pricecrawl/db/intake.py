@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import Engine, and_, select
 
@@ -35,3 +36,12 @@ def stored(engine: Engine, source: str, source_sku: str) -> Stored:
     )
     with engine.connect() as conn:
         return Stored(*conn.execute(query).one())
+
+
+def last_seen(engine: Engine, source: str, source_sku: str) -> datetime | None:
+    """When a listing was last seen; None where it never was."""
+    query = select(listing.c.last_seen_at).where(
+        listing.c.source == source, listing.c.source_sku == source_sku
+    )
+    with engine.connect() as conn:
+        return conn.execute(query).scalar_one_or_none()

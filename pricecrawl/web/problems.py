@@ -22,6 +22,7 @@ from pricecrawl.domain.errors import (
     UsageProblem,
 )
 from pricecrawl.pricing.states import IllegalTransition
+from pricecrawl.workflows.intake import Outdated
 from pricecrawl.workflows.review import NotReviewable
 
 logger = logging.getLogger("pricecrawl.web")
@@ -65,6 +66,7 @@ _BY_TYPE: tuple[tuple[type[PricecrawlError], int, str], ...] = (
     (Refused, 403, "refused"),
     (NotReviewable, 409, "not_reviewable"),
     (IllegalTransition, 409, "illegal_transition"),
+    (Outdated, 409, "outdated"),
     (SourceBusy, 409, "source_busy"),
     (StorageBusy, 503, "storage_busy"),
     (StorageProblem, 503, "storage_unavailable"),

@@ -22,6 +22,7 @@ from pricecrawl.pricing.findings import Finding, Inputs, Verdict
 from pricecrawl.pricing.market_price import MarketPrice, market_price
 from pricecrawl.pricing.policy import Settings
 from pricecrawl.pricing.states import OPEN, IllegalTransition, State, advance
+from pricecrawl.workflows import decision_rows
 from pricecrawl.workflows.events import event
 from pricecrawl.workflows.offers import cost_of, held_sources, holds_on, offer_of, rates_of, subject_of
 from pricecrawl.workflows.policies import in_force, settings_of
@@ -80,12 +81,12 @@ def evaluate(
         current = made.computed.proposed == row["proposed_price"]
         verdict = Verdict.BLOCK if _expired(row, now) else made.verdict
         target = _target(row, made, verdict, current=current)
+        unseen = [finding for finding in made.findings if finding.code.value not in _codes(row)]
         if target.value != row["status"]:
             advance(row["status"], target, what=f"decision {of}")
             store.set_status(tx, [of], was=row["status"], becomes=target.value, now=now)
-            for finding in made.findings:
-                if finding.code.value not in _codes(row):
-                    store.recall(tx, [of], finding.plain(), verdict=_stricter(row["verdict"], finding))
+            for finding in unseen:
+                store.recall(tx, [of], finding.plain(), verdict=_stricter(row["verdict"], made.verdict))
         told = {
             "decision_id": of,
             "policy_version": made.inputs.policy_version,
@@ -105,6 +106,14 @@ def evaluate(
             key=uuid4(),
         )
         store.append(tx, [evaluated])
+        if target is State.REVIEW_REQUIRED and target.value != row["status"]:
+            expires = row["expires_at"] or now + timedelta(
+                hours=(made.inputs.settings or Settings()).review_hours
+            )
+            asked = decision_rows.review_requested(
+                of, row["sku"], unseen, expires, now=now, key=f"evaluated {now.isoformat()}"
+            )
+            store.append(tx, [asked])
     return Evaluation(of, made.verdict, target.value, current, made.inputs.policy_version, made.findings)
 
 
@@ -126,9 +135,9 @@ def _codes(row: Mapping[str, Any]) -> set[str]:
     return {item["code"] for item in row["findings"]}
 
 
-def _stricter(before: str, finding: Finding) -> str:
+def _stricter(before: str, now: Verdict) -> str:
     order = [verdict.value for verdict in Verdict]
-    return max(before, finding.verdict.value, key=order.index)
+    return max(before, now.value, key=order.index)
 
 
 def _decide(

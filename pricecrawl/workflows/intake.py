@@ -15,9 +15,9 @@ from typing import Any
 from pricecrawl import __version__
 from pricecrawl.db.before import sizes_of
 from pricecrawl.db.crawl import CrawlStore, EvidenceRow, RejectionRow
-from pricecrawl.db.intake import Stored, stored
+from pricecrawl.db.intake import Stored, last_seen, stored
 from pricecrawl.domain.consensus import observe, settle
-from pricecrawl.domain.errors import Refused
+from pricecrawl.domain.errors import PricecrawlError, Refused
 from pricecrawl.domain.identifiers import read_gtin
 from pricecrawl.domain.listing import RawListing
 from pricecrawl.domain.market import Market
@@ -29,6 +29,10 @@ from pricecrawl.pricing.states import State
 
 KIND = "posted"
 """Kind of the evidence: what a client sent us, not what a shop answered."""
+
+
+class Outdated(PricecrawlError):
+    """The listing was seen later than that: an old observation must not look like the present."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,7 @@ def record(
 
     Raises:
         Refused: the source is switched off or held.
+        Outdated: the listing was seen later than this.
         SourceBusy: a crawl of the source is under way.
     """
     store = CrawlStore(engine)
@@ -75,13 +80,16 @@ def record(
     if not state.may_run:
         why = state.held_reason or state.disabled_reason or "it is switched off"
         raise Refused(f"source {source} takes no observations: {why}.")
+    seen = last_seen(engine, source, raw.source_sku)
+    if seen is not None and (raw.observed_at or now) < seen:
+        raise Outdated(f"{source}/{raw.source_sku} was seen at {seen.isoformat()}, which is later than this.")
     job = f"api:{posted.by}"[:200]
     run_id = store.open_run(source=source, platform=platform, host="", job=job, pid=os.getpid(), now=now)
     result = RunResult(RunOutcome.ERROR, CoverageReason.SCOPED, detail="an observation could not be stored")
     try:
         recorded = _store(store, evidence, raw, posted, source=source, market=market, run_id=run_id, now=now)
-        seen = 0 if recorded.observation is None else 1
-        result = RunResult(RunOutcome.FINISHED, CoverageReason.SCOPED, seen, detail=job)
+        listings = 0 if recorded.observation is None else 1
+        result = RunResult(RunOutcome.FINISHED, CoverageReason.SCOPED, listings, detail=job)
     finally:
         store.finish_run(run_id, result, {}, now)
     return recorded

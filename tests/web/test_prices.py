@@ -127,6 +127,13 @@ def test_an_observation_is_of_these_days(lite: Api, delta: timedelta) -> None:
     assert lite.street.rows(run) == []
 
 
+def test_an_old_observation_does_not_look_like_the_present(lite: Api) -> None:
+    assert lite.post("/observations", SEEN, role=Role.OPERATOR).status_code == 201
+    old = SEEN | {"observed_at": (NOW - timedelta(hours=1)).isoformat()}
+    problem(lite.post("/observations", old, role=Role.OPERATOR), 409, "outdated")
+    assert len(lite.street.rows(observation)) == len(lite.street.rows(run)) == 1
+
+
 def test_a_source_that_is_off_or_unknown_takes_none(lite: Api) -> None:
     problem(
         lite.post("/observations", SEEN | {"source": "nobody"}, role=Role.OPERATOR), 404, "no_such_source"
@@ -220,6 +227,24 @@ def test_a_decision_whose_price_would_be_another_goes_stale(api: Api) -> None:
     found = api.post(f"/price-decisions/{of}/evaluate-policy", role=Role.OPERATOR).json()
     assert (found["current"], found["status"], found["verdict"]) == (False, "STALE", "ALLOW")
     assert api.street.decision().status == "STALE"
+
+
+def test_an_approval_that_today_would_not_be_given_goes_to_review(api: Api) -> None:
+    of = api.priced()
+    policy = {"version": "strict", "valid_from": "2026-03-14", "default": {"review_decrease": "0.01"}}
+    api.post("/policies", {"policy": policy}, role=Role.POLICY_AUTHOR)
+    api.post("/reviews/policy:strict/approve", {"reason": "agreed"})
+    found = api.post(f"/price-decisions/{of}/evaluate-policy", role=Role.REVIEWER).json()
+    assert (found["verdict"], found["status"], found["policy_version"]) == (
+        "REVIEW", "REVIEW_REQUIRED", "strict"
+    )  # fmt: skip
+    stored = api.street.decision()
+    assert (stored.status, stored.verdict) == ("REVIEW_REQUIRED", "REVIEW")
+    assert [item["code"] for item in stored.findings] == ["decrease_over_limit"]
+    assert api.street.events("sku:K-1")[-2:] == ["policy.evaluated", "approval.requested"]
+    assert api.post(f"/reviews/{of}/approve", {"reason": "still"}, role=Role.REVIEWER).is_success
+    same = api.post(f"/price-decisions/{of}/evaluate-policy", role=Role.REVIEWER).json()
+    assert (same["verdict"], same["status"]) == ("REVIEW", "APPROVED")
 
 
 def test_holds_are_set_listed_and_cleared(api: Api) -> None:
