@@ -120,7 +120,11 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def _http(_request: Request, error: HTTPException) -> JSONResponse:
-        known = {404: "There is nothing at this address.", 405: "This address does not take that method."}
+        known = {
+            400: "The body is no JSON document.",
+            404: "There is nothing at this address.",
+            405: "This address does not take that method.",
+        }
         detail = known.get(error.status_code, f"{error.detail}".rstrip(".") + ".")
         code = HTTPStatus(error.status_code).phrase.lower().replace(" ", "_")
         return answer(Problem(error.status_code, code, detail, headers=error.headers))
