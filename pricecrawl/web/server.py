@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import uvicorn
 
+from pricecrawl.commerce.configured import placements
 from pricecrawl.config import Config
 from pricecrawl.domain.errors import PricecrawlError
 from pricecrawl.web.app import create_app
@@ -20,7 +21,7 @@ def run(config: Config, *, host: str, port: int, ready: Callable[[str], None]) -
         StorageProblem: the database or the evidence cannot be used.
         PricecrawlError: nobody can listen at that address.
     """
-    app = create_app(config, {})
+    app = create_app(config, placements(config.targets))
     with _listening(host, port) as listener:
         ready(f"http://{host}:{listener.getsockname()[1]}/v1")
         settings = uvicorn.Config(app, server_header=False, timeout_graceful_shutdown=60)

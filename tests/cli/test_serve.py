@@ -80,3 +80,11 @@ def test_tokens_say_what_is_wrong(tmp_path: Path) -> None:
     assert pricecrawl("tokens", "add", "ann", "--role", "king", env=env).returncode == 2
     gone = pricecrawl("tokens", "revoke", "nobody", env=env)
     assert (gone.returncode, "there is no token nobody" in gone.stderr) == (2, True)
+
+
+def test_a_target_that_is_set_wrongly_stops_the_start(tmp_path: Path) -> None:
+    env = {**os.environ, "PRICECRAWL_HOME": str(tmp_path), "PRICECRAWL_TARGET_SHOP_KIND": "vendure"}
+    env.pop("PRICECRAWL_DATABASE_URL", None)
+    done = pricecrawl("serve", "--port", str(free_port()), env=env)
+    assert done.returncode == 2
+    assert "PRICECRAWL_TARGET_SHOP_ADMIN_URL is missing" in done.stderr

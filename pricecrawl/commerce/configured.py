@@ -1,0 +1,100 @@
+"""The targets that the environment names: `PRICECRAWL_TARGET_<NAME>_KIND` and what that kind needs.
+
+The settings of a kind are the arguments of its adapter, so that an adapter is added by writing it and
+naming it here. `CHANNEL`, `PRICE_LIST` and `CUSTOMER_GROUP` say which of a platform's prices are ours.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import SecretStr
+
+from pricecrawl.commerce.adobe import AdobeCommerceTarget
+from pricecrawl.commerce.bigcommerce import BigCommerceTarget
+from pricecrawl.commerce.commercetools import CommercetoolsTarget
+from pricecrawl.commerce.file import FileTarget
+from pricecrawl.commerce.medusa import MedusaTarget
+from pricecrawl.commerce.oscar import OscarTarget
+from pricecrawl.commerce.shopify import ShopifyTarget
+from pricecrawl.commerce.vendure import VendureTarget
+from pricecrawl.commerce.woocommerce import WooCommerceTarget
+from pricecrawl.domain.errors import UsageProblem
+from pricecrawl.domain.market import TaxBasis
+from pricecrawl.pricing.ports import Placement
+
+KINDS: dict[str, Any] = {
+    "adobe": AdobeCommerceTarget,
+    "bigcommerce": BigCommerceTarget,
+    "commercetools": CommercetoolsTarget,
+    "file": FileTarget,
+    "medusa": MedusaTarget,
+    "oscar": OscarTarget,
+    "shopify": ShopifyTarget,
+    "vendure": VendureTarget,
+    "woocommerce": WooCommerceTarget,
+}
+
+_PLACE = ("channel", "price_list", "customer_group")
+_OURS = frozenset({"name", "settle_time", "timeout"})
+"""Arguments that are not the operator's to set."""
+
+
+def placements(targets: Mapping[str, Mapping[str, SecretStr]]) -> dict[str, Placement]:
+    """Every target of `Config.targets`, by name.
+
+    Raises:
+        UsageProblem: a kind that does not exist, a setting that is missing, unknown or wrong; naming the
+            variable, never its value.
+    """
+    return {name: _placement(name, settings) for name, settings in sorted(targets.items())}
+
+
+def settings_of(kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What a kind needs, and what it can be told besides."""
+    arguments = {
+        name: argument
+        for name, argument in inspect.signature(KINDS[kind]).parameters.items()
+        if name not in _OURS and argument.kind is not inspect.Parameter.VAR_KEYWORD
+    }
+    needed = tuple(name for name, argument in arguments.items() if argument.default is argument.empty)
+    return needed, tuple(name for name in arguments if name not in needed)
+
+
+def _placement(name: str, settings: Mapping[str, SecretStr]) -> Placement:
+    given = {key: value.get_secret_value() for key, value in settings.items()}
+    kind = given.pop("kind", "").lower()
+    if kind not in KINDS:
+        raise UsageProblem(f"{_variable(name, 'kind')} must be one of {', '.join(KINDS)}.")
+    place = {key: given.pop(key) for key in _PLACE if key in given}
+    needed, more = settings_of(kind)
+    for key in needed:
+        if key not in given:
+            raise UsageProblem(f"{_variable(name, key)} is missing: a {kind} target needs it.")
+    for key in given:
+        if key not in {*needed, *more}:
+            known = ", ".join(part.upper() for part in (*needed, *more, *_PLACE))
+            raise UsageProblem(f"{_variable(name, key)} is no setting of a {kind} target; it has {known}.")
+    target = KINDS[kind](**{key: _value(name, key, text) for key, text in given.items()}, name=name)
+    return Placement(target, **place)
+
+
+def _value(name: str, key: str, text: str) -> Any:
+    if key == "tax_basis":
+        try:
+            return TaxBasis(text)
+        except ValueError:
+            raise UsageProblem(
+                f"{_variable(name, key)} must be one of {', '.join(basis.value for basis in TaxBasis)}."
+            ) from None
+    if key == "bulk":
+        if text.lower() not in {"true", "false"}:
+            raise UsageProblem(f"{_variable(name, key)} must be true or false.")
+        return text.lower() == "true"
+    return text
+
+
+def _variable(name: str, key: str) -> str:
+    return f"PRICECRAWL_TARGET_{name.upper()}_{key.upper()}"
