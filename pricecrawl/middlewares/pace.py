@@ -72,8 +72,9 @@ class PacedDownloader(Downloader):
         crawler.signals.connect(self._answered, signals.response_downloaded)
 
     def _answered(self, request: Request) -> None:
+        # Without a delay too: the answer may be the robots file that asks for one.
         slot = self.slots.get(self.get_slot_key(request))
-        if slot is not None and slot.delay > 0:
+        if slot is not None:
             slot.lastseen = max(slot.lastseen, monotonic())
 
     def needs_backout(self) -> bool:
