@@ -52,6 +52,8 @@ class Config(BaseSettings):
     oidc_client_secret: SecretStr | None = None
     notify: Annotated[tuple[SecretStr, ...], NoDecode] = ()
     chromium: Path | None = None
+    # Playwright's own variable for where it puts its browsers.
+    browsers: Path | None = Field(default=None, validation_alias="PLAYWRIGHT_BROWSERS_PATH")
     # A render server of its own process; without one the crawl starts a browser itself.
     render_url: str = ""
     render_token: SecretStr | None = None

@@ -16,8 +16,7 @@ from scrapy.http import Response, TextResponse
 from pricecrawl.extensions.current import CurrentRun, current_run, now
 from pricecrawl.middlewares.robots import RobotsMiddleware
 from pricecrawl.middlewares.verdicts import BudgetSpent
-from pricecrawl.rendering.handler import FLAG, JOB, RESULT
-from pricecrawl.rendering.job import Rendered, RenderJob
+from pricecrawl.rendering.job import FLAG, JOB, RESULT, Rendered, RenderJob
 from pricecrawl.rendering.wall import Wall
 
 _PAGE_SECONDS = 30.0

@@ -49,7 +49,7 @@ def find_chromium(config: Config) -> Path:
         found = shutil.which(name)
         if found:
             return Path(found)
-    own = _playwrights_own()
+    own = _playwrights_own(config.browsers)
     if own is not None:
         return own
     raise NoChromium(
@@ -58,12 +58,11 @@ def find_chromium(config: Config) -> Path:
     )
 
 
-def _playwrights_own() -> Path | None:
+def _playwrights_own(root: Path | None) -> Path | None:
     """Where `playwright install chromium` puts it on Linux and macOS; the newest of several."""
-    root = os.environ.get("PLAYWRIGHT_BROWSERS_PATH", "")
     folders = (
-        [Path(root)]
-        if root
+        [root]
+        if root is not None
         else [Path.home() / ".cache/ms-playwright", Path.home() / "Library/Caches/ms-playwright"]
     )
     programs = ("chrome-linux*/chrome", "chrome-mac*/Chromium.app/Contents/MacOS/Chromium")

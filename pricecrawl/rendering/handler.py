@@ -27,18 +27,9 @@ from pricecrawl.domain.errors import PricecrawlError
 from pricecrawl.middlewares.verdicts import RenderFailed
 from pricecrawl.rendering.chromium import find_chromium, launch_options
 from pricecrawl.rendering.client import RemoteRenderer
-from pricecrawl.rendering.job import Rendered, RenderJob
+from pricecrawl.rendering.job import FLAG, JOB, RESULT, Rendered, RenderJob
 from pricecrawl.rendering.wall import Wall
 from pricecrawl.rendering.watch import Watch
-
-JOB = "pricecrawl_render"
-"""Meta key of the job; the identity middleware takes off whatever a spider writes there."""
-
-RESULT = "rendered"
-"""Meta key of what was drawn, for spiders and the render middleware."""
-
-FLAG = "rendered"
-"""Flag of a response that a browser drew."""
 
 
 def response_of(request: Request, done: Rendered) -> Response:

@@ -9,6 +9,15 @@ from typing import Any, Self
 
 from pricecrawl.domain.errors import PricecrawlError, UsageProblem
 
+JOB = "pricecrawl_render"
+"""Meta key of the job; the identity middleware takes off whatever a spider writes there."""
+
+RESULT = "rendered"
+"""Meta key of what was drawn, for spiders and the render middleware."""
+
+FLAG = "rendered"
+"""Flag of a response that a browser drew."""
+
 MAX_CALLS = 100
 MAX_CALL_BYTES = 2 * 1024 * 1024
 MAX_NOTES = 100
