@@ -8,7 +8,7 @@ money reader.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 
@@ -16,7 +16,7 @@ from lxml import etree
 
 from pricecrawl.domain.money_locale import currency_codes
 from pricecrawl.extraction.document import Document
-from pricecrawl.extraction.textmap import JOINT, TextMap, words_of
+from pricecrawl.extraction.textmap import JOINT, SILENT_TAGS, TextMap, words_of
 
 MAX_OCCURRENCES = 400
 MAX_SIGNS = 20_000
@@ -211,6 +211,8 @@ def occurrences(textmap: TextMap) -> list[Occurrence]:
         taken = span[1]
         if occurrence is None:
             continue
+        occurrence = _with_cents_behind(textmap, occurrence)
+        taken = max(taken, occurrence.end)
         found.append(occurrence)
         doubtful.append(text[start:end] in _DOUBTFUL)
         if len(found) >= MAX_OCCURRENCES:
@@ -221,33 +223,36 @@ def occurrences(textmap: TextMap) -> list[Occurrence]:
 
 
 _UNSIGNED = re.compile(
-    rf"(?:\d{{1,3}}(?:{_GROUP}\d{{3}})+|\d{{1,7}})(?:[.,]\d{{2}}|\s?[.,:]\s?[-–—]{{1,2}})?"
+    rf"(?:\A|(?<={JOINT}))\s*((?:\d{{1,3}}(?:{_GROUP}\d{{3}})+|\d{{1,7}})(?:[.,]\d{{2}}|\s?[.,:]\s?[-–—]{{1,2}})?)"
+    rf"\s*(?={JOINT}|\Z)"
 )
-_priced = etree.XPath(
-    "descendant::*[contains(@class, 'rice') or contains(@id, 'rice') or contains(@class, 'reis') or "
-    "contains(@itemprop, 'rice') or contains(@class, 'prix') or contains(@class, 'amount')]"
-)
+_PRICED = re.compile("rice|reis|prix|mount")
 
 
 def unsigned(document: Document) -> list[Occurrence]:
     """Numbers without a currency that fill an element named for a price: the currency stands elsewhere."""
     textmap = document.textmap
     found: list[Occurrence] = []
-    elements: list[etree._Element] = _priced(document.tree)  # type: ignore[assignment]
-    for element in elements[:200]:
-        if len(element) > 3 or element.tag in ("input", "meta", "script", "style", "select"):
-            continue
-        text = words_of(element, 40)
-        if len(text) > 14 or not _UNSIGNED.fullmatch(text):
-            continue
-        index = textmap.position(element)
-        if index is None or any(item.first == index for item in found):
-            continue
-        start = textmap.starts[index]
+    for match in islice(_UNSIGNED.finditer(textmap.text[:MAX_SCANNED]), MAX_OCCURRENCES):
+        index = textmap.index_at(match.start(1))
         holder = textmap.holder(index)
-        end = start + len(textmap.pieces[index])
-        found.append(Occurrence(start, end, text, index, index, holder, signed=False))
-    return sorted(found, key=lambda item: item.start)
+        if len(match[1]) <= 14 and holder.tag not in SILENT_TAGS and _fills_a_price(holder, match[1]):
+            found.append(
+                Occurrence(match.start(1), match.end(1), match[1], index, index, holder, signed=False)
+            )
+    return found
+
+
+def _fills_a_price(element: etree._Element, number: str) -> bool:
+    """Whether an element that is named for a price holds the number and nothing else."""
+    node: etree._Element | None = element
+    for _ in range(3):
+        if node is None or len(node) > 3:
+            return False
+        if _PRICED.search(f"{node.get('class')} {node.get('id')} {node.get('itemprop')}"):
+            return words_of(node, 40) == " ".join(number.split())
+        node = node.getparent()
+    return False
 
 
 def _signs_in(text: str) -> set[tuple[int, int]]:
@@ -367,6 +372,25 @@ def _joined(textmap: TextMap, kept: list[tuple[int, str]]) -> tuple[str, list[tu
         else:
             text += (" " if text and text[-1].isalnum() and bare[:1].isalpha() else "") + bare
     return text, kept
+
+
+_WHOLE_BEFORE_SIGN = re.compile(rf"(.*\d)(?<![.,]\d)(?<![.,]\d\d)\s*([{''.join(sorted(_AFTER_SIGNS))}])")
+_TWO_DIGITS = re.compile(r"\d{2}")
+
+
+def _with_cents_behind(textmap: TextMap, item: Occurrence) -> Occurrence:
+    """Small digits right behind the sign of a whole amount are its cents, as French price tags are set."""
+    index = item.last + 1
+    if index >= len(textmap.pieces) or textmap.broken_between(item.last):
+        return item
+    cents = textmap.pieces[index].strip()
+    whole = _WHOLE_BEFORE_SIGN.fullmatch(item.text)
+    glued = not textmap.text[item.end : textmap.starts[index]].strip(JOINT)
+    if whole is None or not glued or not _TWO_DIGITS.fullmatch(cents) or not _is_fraction(textmap, index):
+        return item
+    text = f"{whole[1]}{',' if '.' in whole[1] else '.'}{cents} {whole[2]}"
+    end = textmap.starts[index] + len(textmap.pieces[index])
+    return replace(item, end=end, text=text, last=index)
 
 
 def _is_fraction(textmap: TextMap, index: int) -> bool:

@@ -80,7 +80,7 @@ def look(
     previous_end = 0
     for number, item in enumerate(seen):
         following = seen[number + 1].occurrence.start if number + 1 < len(seen) else len(textmap.text)
-        read_labels(item, textmap, previous_end, following)
+        read_labels(item, textmap, previous_end, following, surroundings.visibility)
         previous_end = item.occurrence.end
         _classify(item, seen[number - 1] if number else None, textmap)
         if item.reason:

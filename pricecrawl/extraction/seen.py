@@ -14,6 +14,7 @@ from pricecrawl.extraction.amounts import Occurrence
 from pricecrawl.extraction.marks import Mark
 from pricecrawl.extraction.surroundings import Around, first_name
 from pricecrawl.extraction.textmap import JOINT, TextMap
+from pricecrawl.extraction.visibility import Visibility
 
 _DIGITS = re.compile(r"\d+")
 
@@ -100,7 +101,7 @@ def _is_chosen(element: etree._Element) -> bool:
     return any(box.get("checked") is not None for box in element.iter("input"))
 
 
-def read_labels(item: Seen, textmap: TextMap, floor: int, ceiling: int) -> None:
+def read_labels(item: Seen, textmap: TextMap, floor: int, ceiling: int, visibility: Visibility) -> None:
     """The words on the amount's own line on either side, and the label on the line before."""
     occurrence = item.occurrence
     text = textmap.text
@@ -129,13 +130,14 @@ def read_labels(item: Seen, textmap: TextMap, floor: int, ceiling: int) -> None:
         and first > 0
         and start == textmap.starts[min(first, len(textmap.starts) - 1)]
     ) or (item.before.strip() == "" and first > 0):
-        item.label = _label_above(item, textmap, first, floor)
+        item.label = _label_above(item, textmap, first, floor, visibility)
 
 
-def _label_above(item: Seen, textmap: TextMap, first: int, floor: int) -> str:
+def _label_above(item: Seen, textmap: TextMap, first: int, floor: int, visibility: Visibility) -> str:
     """A short text right before the amount in a box of its own, if both stand in one small box.
 
-    What stands on the line of the amount before it is that amount's label.
+    What stands on the line of the amount before it is that amount's label. What is not shown labels nothing:
+    templates keep an empty box with "RRP:" for the products that have one.
     """
     index = first - 1
     if index < 0 or textmap.starts[index] < floor:
@@ -147,12 +149,13 @@ def _label_above(item: Seen, textmap: TextMap, first: int, floor: int) -> str:
     if not piece or len(piece) > 48:
         return ""
     near = {element for element, _ in item.around.levels[:5]}
-    holder: etree._Element | None = textmap.holder(index)
+    named = textmap.holder(index)
+    holder: etree._Element | None = named
     for _ in range(4):
         if holder is None:
             return ""
         if holder in near:
-            return piece
+            return "" if visibility.hidden(named) else piece
         holder = holder.getparent()
     return ""
 
