@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -54,39 +54,77 @@ def publish_batch(
     A canary that fails, or a window in which too much moved, takes the rest back to review; what a
     person approved is not asked about again.
     """
+    made = plan(pub, decisions, target, now=clock())
+    done = Batch(
+        list(made.first) if made.rest else [], refused=dict(made.refused), recalled=dict(made.recalled)
+    )
+    _go(pub, made.first, done, target=target, run=run, clock=clock)
+    rest, recalled = after_canaries(pub, made, target, now=clock())
+    done.recalled |= recalled
+    _go(pub, rest, done, target=target, run=run, clock=clock)
+    return done
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Decisions in the order of their publication: `first`, then `rest` if those went well."""
+
+    first: tuple[str, ...]
+    rest: tuple[str, ...]
+    refused: Mapping[str, str]
+    recalled: Mapping[str, str]
+
+
+def plan(pub: Publisher, decisions: Iterable[str], target: str, *, now: datetime) -> Plan:
+    """Who goes first, and who goes back to review because too much moves at once."""
     need_publisher(pub.by)
-    done = Batch()
+    pub.placement(target)
     names = list(dict.fromkeys(decisions))
     with pub.store.begin() as tx:
-        policy = in_force(PolicyStore(pub.store.engine), tx, clock())
+        policy = in_force(PolicyStore(pub.store.engine), tx, now)
         rows = [row for of in names if (row := pub.store.decision(tx, of)) is not None]
         settings = policy.default if policy else Settings()
-        finding = _too_much(pub, tx, rows, settings, clock())
+        finding = _too_much(pub, tx, rows, settings, now)
     known = {row["decision_id"] for row in rows}
-    done.refused |= {of: f"there is no decision {of}." for of in names if of not in known}
+    refused = {of: f"there is no decision {of}." for of in names if of not in known}
     names = [of for of in names if of in known]
-    first = canaries(names, settings)
-    done.canaries = [of for of in names if of in first] if len(names) > len(first) else []
+    recalled: dict[str, str] = {}
     if finding is not None:
-        names = _recall(pub, rows, finding, done, clock())
-    head = [of for of in names if of in first]
-    _go(pub, head, target, done, run=run, clock=clock)
-    failed = [of for of in head if not _well(done, of, target)]
-    rest = [of for of in names if of not in first]
-    if failed and rest:
-        kept = [row for row in rows if row["decision_id"] in set(rest)]
-        why = f"{len(failed)} of {len(head)} prices published first were not verified"
-        rest = _recall(pub, kept, review(FindingCode.CANARY_FAILED, why), done, clock())
-    _go(pub, rest, target, done, run=run, clock=clock)
-    return done
+        names, recalled = _recall(pub, rows, finding, now)
+    first = canaries(names, settings)
+    return Plan(
+        tuple(of for of in names if of in first),
+        tuple(of for of in names if of not in first),
+        refused,
+        recalled,
+    )
+
+
+def after_canaries(
+    pub: Publisher, made: Plan, target: str, *, now: datetime
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Who goes on after the first, and who goes back to review because one of them failed."""
+    if not made.rest:
+        return (), {}
+    with pub.store.engine.connect() as conn:
+        rows = [pub.store.get(conn, publish.publication_id(target, of)) for of in made.first]
+        rest = [row for of in made.rest if (row := pub.store.decision(conn, of)) is not None]
+    # One that was refused, or stale by the time of writing, says nothing against the others.
+    fine = {State.VERIFIED.value, State.STALE.value, State.BLOCKED.value}
+    failed = [row for row in rows if row is not None and row["status"] not in fine]
+    if not failed:
+        return made.rest, {}
+    why = f"{len(failed)} of {len(made.first)} prices published first were not verified"
+    kept, recalled = _recall(pub, rest, review(FindingCode.CANARY_FAILED, why), now)
+    return tuple(kept), recalled
 
 
 def _go(
     pub: Publisher,
     names: Iterable[str],
-    target: str,
     done: Batch,
     *,
+    target: str,
     run: Run,
     clock: Callable[[], datetime],
 ) -> None:
@@ -97,15 +135,6 @@ def _go(
             done.refused[of] = str(problem)
             continue
         done.results[publication] = run(publication)
-
-
-def _well(done: Batch, decision: str, target: str) -> bool:
-    """A canary counts against the rest when it was written and is not verified, not when it was refused."""
-    if decision in done.refused:
-        return True
-    of = publish.publication_id(target, decision)
-    after = done.results[of]
-    return after.status in {State.VERIFIED, State.STALE, State.BLOCKED}
 
 
 def _too_much(
@@ -134,10 +163,14 @@ def _too_much(
 
 
 def _recall(
-    pub: Publisher, rows: Sequence[Fields], finding: Finding, done: Batch, now: datetime
-) -> list[str]:
-    """Send to review what only the policy allowed; returns what a person approved, which goes on."""
-    approved = []
+    pub: Publisher, rows: Sequence[Fields], finding: Finding, now: datetime
+) -> tuple[list[str], dict[str, str]]:
+    """Send to review what only the policy allowed; what a person approved goes on.
+
+    Returns the names of those that go on, and why the others do not.
+    """
+    approved, recalled = [], {}
+    store = PricingStore(pub.store.engine)
     with pub.store.begin() as tx:
         policy = in_force(PolicyStore(pub.store.engine), tx, now)
         hours = (policy.default if policy else Settings()).review_hours
@@ -151,12 +184,9 @@ def _recall(
                 continue
             advance(made["status"], State.REVIEW_REQUIRED, what=f"decision {of}")
             expires = now + timedelta(hours=hours)
-            store = PricingStore(pub.store.engine)
             pub.store.move_decision(tx, of, made["status"], State.REVIEW_REQUIRED.value, now=now)
             store.recall(tx, [of], finding.plain(), verdict="REVIEW", expires_at=expires)
-            asked = review_requested(
-                of, made["sku"], [finding], expires, now=now, key=f"batch {now.isoformat()}"
-            )
-            store.append(tx, [asked])
-            done.recalled[of] = finding.detail
-    return approved
+            key = f"batch {now.isoformat()}"
+            store.append(tx, [review_requested(of, made["sku"], [finding], expires, now=now, key=key)])
+            recalled[of] = finding.detail
+    return approved, recalled

@@ -56,10 +56,10 @@ from pricecrawl.workflows.recording import (
     with_attempt,
 )
 
-__all__ = ["publication_id", "request", "run", "run_all", "step"]
+__all__ = ["DONE", "publication_id", "request", "run", "run_all", "step"]
 
 _NEVER = (State.REVIEW_REQUIRED, State.BLOCKED, State.STALE)
-_DONE = frozenset(
+DONE = frozenset(
     {
         State.VERIFIED,
         State.VERIFICATION_FAILED,
@@ -128,7 +128,7 @@ def step(pub: Publisher, of: str, *, now: datetime) -> Next:
         if row is None:
             raise UsageProblem(f"there is no publication {of}.")
         status = State(row["status"])
-        if status in _DONE:
+        if status in DONE:
             return Next(status, done=True, why=row["verdict_detail"])
         pub.placement(row["target"])
         if row["next_check_at"] is not None and row["next_check_at"] > now:
@@ -222,7 +222,8 @@ def _claim(pub: Publisher, row: Fields, *, now: datetime) -> Next | None:
         if against is None:
             return None
     why = f"publication {against['publication_id']} has the lease until {against['until']:%H:%M:%S}"
-    return Next(State(row["status"]), at=against["until"], why=why)
+    # Most leases end long before they run out: look again soon.
+    return Next(State(row["status"]), at=min(against["until"], now + pub.timings.wait(1)), why=why)
 
 
 def _read(pub: Publisher, row: Fields, *, now: datetime) -> _Before | Next:

@@ -7,6 +7,7 @@ import re
 import socket
 import struct
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
@@ -41,6 +42,7 @@ class FaultProxy:
         self._upstream = port
         self.faults: list[Fault] = []
         self.seen: list[bytes] = []
+        self.on_forwarded: Callable[[bytes], None] | None = None
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
@@ -62,10 +64,10 @@ class FaultProxy:
 
     async def _close(self) -> None:
         self._server.close()
-        open_lines = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in open_lines:
-            task.cancel()
-        await asyncio.gather(*open_lines, return_exceptions=True)
+        while lines := [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]:
+            for task in lines:
+                task.cancel()
+            await asyncio.gather(*lines, return_exceptions=True)
 
     def count(self, pattern: bytes) -> int:
         """How many requests matched so far."""
@@ -91,6 +93,10 @@ class FaultProxy:
                     break
                 up_reader, up_writer = await asyncio.open_connection("127.0.0.1", self._upstream)
                 up_writer.write(_closing(request))
+                await up_writer.drain()
+                if self.on_forwarded is not None:
+                    # The bytes lie in the shop's own buffers now.
+                    self.on_forwarded(request)
                 answer = _closing(await up_reader.read(-1))
                 up_writer.close()
                 if fault and fault.kind == "drop":

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from pricecrawl.commerce.amounts import digest
@@ -43,6 +44,19 @@ class Clock:
     def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.now += timedelta(seconds=max(seconds, 0.001))
+
+
+class WallClock(Clock):
+    """Real time, for real shops."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def __call__(self) -> datetime:
+        return datetime.now(UTC)
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(max(seconds, 0.0))
 
 
 @dataclass

@@ -1,0 +1,157 @@
+"""Publications as workflows: each step is one call of `workflows.publish.step`, each wait is durable.
+
+The rows decide what a step does, so a step that runs twice after a crash does what is due then. The
+name of a workflow is that of its publication: started twice, it is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from dbos import DBOS, SetWorkflowID, WorkflowHandle
+
+from pricecrawl.domain.errors import PricecrawlError, Refused
+from pricecrawl.jobs.engine import PUBLISH_QUEUE
+from pricecrawl.pricing.states import State
+from pricecrawl.workflows import batch, publish
+from pricecrawl.workflows.publisher import Publisher
+
+_serving: list[Publisher] = []
+
+Result = dict[str, Any]
+"""`status`, `done`, `why` of a publication, JSON-ready."""
+
+
+@contextmanager
+def serving(publisher: Publisher) -> Iterator[None]:
+    """The publisher that the workflows of this process write with."""
+    _serving.append(publisher)
+    try:
+        yield
+    finally:
+        _serving.remove(publisher)
+
+
+def _publisher() -> Publisher:
+    if not _serving:
+        raise PricecrawlError("this worker has no target to write to: set PRICECRAWL_TARGET_<NAME>_KIND.")
+    return _serving[-1]
+
+
+@DBOS.step(name="publication.step", retries_allowed=True, max_attempts=8, interval_seconds=0.5)
+def _step(publication: str) -> Result:
+    now = datetime.now(UTC)
+    after = publish.step(_publisher(), publication, now=now)
+    wait = 0.0 if after.at is None else max(0.0, (after.at - now).total_seconds())
+    return {"status": after.status.value, "done": after.done, "wait": wait, "why": after.why}
+
+
+@DBOS.step(name="publication.request", retries_allowed=True, max_attempts=8, interval_seconds=0.5)
+def _request(decision: str, target: str) -> Result:
+    try:
+        of = publish.request(_publisher(), decision, target, now=datetime.now(UTC))
+    except Refused as problem:
+        return {"refused": str(problem)}
+    return {"publication": of}
+
+
+@DBOS.workflow(name="publication", max_recovery_attempts=1000)
+def _publication(publication: str) -> Result:
+    while True:
+        after: Result = _step(publication)
+        if after["done"]:
+            return after
+        if after["wait"] > 0:
+            DBOS.sleep(after["wait"])
+
+
+@DBOS.step(name="batch.plan")
+def _plan(decisions: Sequence[str], target: str) -> Result:
+    made = batch.plan(_publisher(), decisions, target, now=datetime.now(UTC))
+    return {
+        "first": list(made.first),
+        "rest": list(made.rest),
+        "refused": dict(made.refused),
+        "recalled": dict(made.recalled),
+    }
+
+
+@DBOS.step(name="batch.after_canaries")
+def _after_canaries(plan: Mapping[str, Any], target: str) -> Result:
+    made = batch.Plan(tuple(plan["first"]), tuple(plan["rest"]), plan["refused"], plan["recalled"])
+    rest, recalled = batch.after_canaries(_publisher(), made, target, now=datetime.now(UTC))
+    return {"rest": list(rest), "recalled": recalled}
+
+
+@DBOS.workflow(name="batch", max_recovery_attempts=1000)
+def _batch(decisions: Sequence[str], target: str) -> Result:
+    plan: Result = _plan(decisions, target)
+    results = _all(plan["first"], target, plan["refused"])
+    after: Result = _after_canaries(plan, target)
+    results |= _all(after["rest"], target, plan["refused"])
+    return {
+        "canaries": plan["first"] if plan["rest"] else [],
+        "results": results,
+        "refused": plan["refused"],
+        "recalled": {**plan["recalled"], **after["recalled"]},
+    }
+
+
+def _all(decisions: Sequence[str], target: str, refused: dict[str, str]) -> dict[str, Result]:
+    """Publish these side by side, as many as the queue lets, and wait for all."""
+    handles = {}
+    for decision in decisions:
+        asked: Result = _request(decision, target)
+        if "refused" in asked:
+            refused[decision] = asked["refused"]
+        else:
+            handles[asked["publication"]] = _enqueue(asked["publication"])
+    return {of: handle.get_result() for of, handle in handles.items()}
+
+
+def _enqueue(publication: str, attempt: str = "") -> WorkflowHandle[Result]:
+    with SetWorkflowID(f"publication:{publication}{attempt}"):
+        return DBOS.enqueue_workflow(PUBLISH_QUEUE, _publication, publication)
+
+
+def start(publication: str) -> WorkflowHandle[Result]:
+    """Bring a publication that was asked for to its end; started twice, it is one workflow."""
+    return _enqueue(publication)
+
+
+def start_batch(decisions: Sequence[str], target: str, *, name: str) -> WorkflowHandle[Result]:
+    """Publish decisions, canaries first; `name` is the batch's own, and started twice it is one."""
+    with SetWorkflowID(f"batch:{target}:{name}"):
+        return DBOS.start_workflow(_batch, list(decisions), target)
+
+
+def resume(publisher: Publisher, *, now: datetime) -> list[str]:
+    """Take up publications that nobody works on: asked for and not begun, or left by a dead worker.
+
+    Returns their ids. A publication that some worker has the lease on is left to it.
+    """
+    taken = []
+    with publisher.store.engine.connect() as conn:
+        rows = publisher.store.open(conn)
+        leases = {row["publication_id"]: publisher.store.lease(conn, row) for row in rows}
+    for row in rows:
+        of, lease = row["publication_id"], leases[row["publication_id"]]
+        busy = lease is not None and lease["until"] > now and lease["publication_id"] == of
+        if busy and lease is not None and lease["owner"] != publisher.owner:
+            continue
+        if row["target"] not in publisher.placements:
+            continue
+        known = DBOS.get_workflow_status(f"publication:{of}")
+        # An ended workflow keeps its name; what goes on after it is another one, named once.
+        again = known is not None and known.status not in {"PENDING", "ENQUEUED", "DELAYED"}
+        _enqueue(of, f":{row['updated_at'].isoformat()}" if again else "")
+        taken.append(of)
+    return taken
+
+
+def settled(status: str) -> bool:
+    """Whether a publication of this status needs nobody any more."""
+    return State(status) in publish.DONE
