@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, select, update
 
 from pricecrawl.db.sql import chunks
 from pricecrawl.db.tables import listing, run
+from pricecrawl.domain.run import RunOutcome
+
+_BETWEEN_HEARTBEATS = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +24,25 @@ class LastOnHost:
     delay: float
 
 
+def remember_pace(engine: Engine, run_id: int, delay: float) -> None:
+    """Note the pace of a run as soon as it is known: a killed run leaves it to the next one."""
+    change = (
+        update(run)
+        .where(run.c.id == run_id, run.c.outcome == RunOutcome.RUNNING.value)
+        .values(counts={"delay_seconds": delay})
+    )
+    with engine.begin() as conn:
+        conn.execute(change)
+
+
 def last_on_host(engine: Engine, host: str) -> LastOnHost | None:
     """The end and the pace of the latest runs on a host, so that the next one keeps its distance.
 
-    A run that was killed left no pace: then the slowest of the last five that did counts.
+    The pace is the slowest of the last five runs. A run that was killed may have asked for a page after its
+    last heartbeat, so it counts as a little longer alive.
     """
     query = (
-        select(run.c.heartbeat_at, run.c.started_at, run.c.counts)
+        select(run.c.heartbeat_at, run.c.started_at, run.c.counts, run.c.outcome)
         .where(run.c.host == host)
         .order_by(run.c.id.desc())
         .limit(5)
@@ -39,7 +54,10 @@ def last_on_host(engine: Engine, host: str) -> LastOnHost | None:
     delays = [
         float(row.counts["delay_seconds"]) for row in rows if row.counts and "delay_seconds" in row.counts
     ]
-    return LastOnHost(rows[0].heartbeat_at or rows[0].started_at, max(delays, default=0.0))
+    ended_at = rows[0].heartbeat_at or rows[0].started_at
+    if rows[0].outcome in (RunOutcome.RUNNING, RunOutcome.INTERRUPTED):
+        ended_at += _BETWEEN_HEARTBEATS
+    return LastOnHost(ended_at, max(delays, default=0.0))
 
 
 def last_robots_digest(engine: Engine, source: str) -> str | None:

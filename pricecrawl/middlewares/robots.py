@@ -16,6 +16,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
+from pricecrawl.domain.errors import PricecrawlError
 from pricecrawl.domain.reasons import RefusalReason
 from pricecrawl.domain.robots import RobotsAnswer, RobotsKind, judge_fetch
 from pricecrawl.domain.run import RunOutcome
@@ -74,8 +75,13 @@ class RobotsMiddleware:
         task = self._answers.get(origin)
         if task is None:
             task = self._answers[origin] = asyncio.create_task(self._read(origin))
-        # Shielded: one request that is dropped must not cancel what the others wait for.
-        return await asyncio.shield(task)
+        try:
+            # Shielded: one request that is dropped must not cancel what the others wait for.
+            return await asyncio.shield(task)
+        except PricecrawlError as problem:
+            # A robots file that cannot be kept as evidence cannot be shown to have been obeyed.
+            self._run.stop(RunOutcome.ERROR, str(problem))
+            raise RunEnded(str(problem)) from None
 
     async def _read(self, origin: str) -> RobotsAnswer:
         await self._run.wait_for_turn()
@@ -89,8 +95,16 @@ class RobotsMiddleware:
         host = host_of(origin)
         delay = max(answer.file.delay(self._bot_name) or 0.0, self._run.own_delay(host))
         self._run.delay = max(self._run.delay, set_pace(self._run.crawler.engine.downloader, host, delay))
+        if self._run.is_home(origin) and self._run.run_id is not None:
+            await self._run.in_database(self._remember, self._run.run_id)
         self._act(url, answer)
         return answer
+
+    def _remember(self, run_id: int) -> None:
+        """The pace outlives a run that is killed: the next one keeps its distance by it."""
+        from pricecrawl.db.before import remember_pace
+
+        remember_pace(self._run.store.engine, run_id, self._run.delay)
 
     def _act(self, url: str, answer: RobotsAnswer) -> None:
         if answer.kind is RobotsKind.REFUSED:

@@ -190,6 +190,25 @@ def test_a_killed_crawl_loses_and_doubles_nothing(both: Engine, rows: Path) -> N
     assert count(both, tables.price_history) == 4500
 
 
+def test_the_run_after_a_killed_one_keeps_its_pace(db: Engine, rows: Path) -> None:
+    async def story() -> None:
+        async with FeedShop(products(3), robots="User-agent: *\nCrawl-delay: 6\n") as shop:
+            write_rows(rows, row(shop))
+            process = await start("scrapy", "crawl", "kettles")
+            await until(lambda: bool(shop.log))
+            await until(lambda: bool(everything(db, tables.run)[0].counts))
+            process.send_signal(signal.SIGKILL)
+            await process.wait()
+            asked = len(shop.log)
+            again = await start("scrapy", "crawl", "kettles")
+            await until(lambda: len(shop.log) > asked)
+            again.send_signal(signal.SIGTERM)
+            await finish(again)
+            assert shop.log[asked].at - shop.log[asked - 1].at >= 6
+
+    asyncio.run(story())
+
+
 def test_a_signal_ends_a_crawl_in_good_order(db: Engine, rows: Path) -> None:
     async def story() -> None:
         robots = "User-agent: *\nCrawl-delay: 30\n"

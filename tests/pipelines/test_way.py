@@ -99,6 +99,22 @@ def test_evidence_that_cannot_be_written_ends_the_run_and_no_listing_passes(
     assert all(item.evidence_id for item in everything(db, tables.observation))
 
 
+def test_a_robots_file_that_cannot_be_kept_is_not_gone_by(
+    db: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = StorageProblem("/evidence cannot grow: the disk is full.")
+    monkeypatch.setattr(WarcWriter, "write", failing_from(1, WarcWriter.write, full))
+
+    async def story() -> None:
+        async with FeedShop(products(600)) as shop:
+            assert (await crawl(row(shop))).exit_code == 1
+            assert shop.paths == ["/robots.txt"]
+
+    asyncio.run(story())
+    (finished,) = everything(db, tables.run)
+    assert (finished.outcome, finished.detail) == ("error", str(full))
+
+
 def test_a_slow_database_holds_the_crawl_back(db: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """What waits in memory does not grow with the feed."""
     from time import sleep
