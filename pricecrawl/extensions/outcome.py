@@ -78,7 +78,7 @@ def _outcome(facts: Facts) -> tuple[RunOutcome, str]:
     if facts.callback_errors:
         return (
             RunOutcome.FINISHED,
-            f"{facts.callback_errors} pages could not be read; the log has the tracebacks",
+            f"{facts.callback_errors} pages or listings could not be read; the log has the tracebacks",
         )
     return RunOutcome.FINISHED, facts.claimed_detail
 

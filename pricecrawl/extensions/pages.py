@@ -51,14 +51,15 @@ class Handful:
 
     Scrapy sends items through the pipelines one by one. A stage does its work for the whole handful when
     its first item arrives and hands out the results: the same code over like data runs twice as fast that
-    way. `understood` and `observed` are those results, in the order of `raws`.
+    way. `understood` and `observed` are those results, in the order of `raws`; an exception among them is
+    raised for its own listing alone.
     """
 
     page: Page
     raws: list[RawListing]
     known: Mapping[str, Known] = field(default_factory=dict)
-    understood: list[Listing | Rejected] | None = None
-    observed: list[Observation | None] | None = None
+    understood: list[Listing | Rejected | Exception] | None = None
+    observed: list[Observation | Exception | None] | None = None
 
 
 @dataclass(slots=True, eq=False)

@@ -30,25 +30,30 @@ class ConsensusPipeline:
         """The settled observation of one listing."""
         if item.handful.observed is None:
             item.handful.observed = self._observe(item.handful)
-        observation = item.handful.observed[item.place]
-        assert observation is not None
-        return observation
+        result = item.handful.observed[item.place]
+        if isinstance(result, Exception):
+            raise result
+        assert result is not None
+        return result
 
-    def _observe(self, handful: Handful) -> list[Observation | None]:
-        """Settle the whole handful; None in the place of what normalization rejected."""
+    def _observe(self, handful: Handful) -> list[Observation | Exception | None]:
+        """Settle the whole handful, each listing on its own; None in the place of what was not understood."""
         market, known = self._run.spider.market, handful.known
-        observed: list[Observation | None] = []
+        observed: list[Observation | Exception | None] = []
         for listing in handful.understood or ():
             if not isinstance(listing, Listing):
                 observed.append(None)
                 continue
             before = known.get(listing.source_sku, NOTHING_KNOWN)
-            consensus = settle(
-                listing.candidates,
-                availability=listing.availability,
-                anchor=before.anchor,
-                preference=before.preference,
-                market=market,
-            )
-            observed.append(observe(listing, consensus, extractor_version=__version__))
+            try:
+                consensus = settle(
+                    listing.candidates,
+                    availability=listing.availability,
+                    anchor=before.anchor,
+                    preference=before.preference,
+                    market=market,
+                )
+                observed.append(observe(listing, consensus, extractor_version=__version__))
+            except Exception as bug:
+                observed.append(bug)
         return observed

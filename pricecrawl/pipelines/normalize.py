@@ -38,23 +38,27 @@ class NormalizePipeline:
         if raw.leftovers:
             self._count_leftovers(raw)
         result = item.handful.understood[item.place]
+        if isinstance(result, Exception):
+            raise result
         if isinstance(result, Rejected):
             self._run.reject(raw, result)
             raise DropItem(f"{result.reason.value}: {result.detail}")
         return item
 
-    def _understand(self, handful: Handful) -> list[Listing | Rejected]:
+    def _understand(self, handful: Handful) -> list[Listing | Rejected | Exception]:
+        """Each on its own: a listing that trips our code takes none of its neighbours along."""
         source, market, known = self._run.slug, self._run.spider.market, handful.known
-        return [
-            normalize(
-                raw,
-                source=source,
-                market=market,
-                now=raw.observed_at or now(),
-                known_sizes=known.get(raw.source_sku, NOTHING_KNOWN).sizes,
-            )
-            for raw in handful.raws
-        ]
+        understood: list[Listing | Rejected | Exception] = []
+        for raw in handful.raws:
+            sizes = known.get(raw.source_sku, NOTHING_KNOWN).sizes
+            try:
+                moment = raw.observed_at or now()
+                result = normalize(raw, source=source, market=market, now=moment, known_sizes=sizes)
+            except Exception as bug:
+                understood.append(bug)
+            else:
+                understood.append(result)
+        return understood
 
     def _count_leftovers(self, raw: RawListing) -> None:
         leftovers = self._run.counts.leftovers

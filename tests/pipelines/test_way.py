@@ -115,6 +115,36 @@ def test_a_robots_file_that_cannot_be_kept_is_not_gone_by(
     assert (finished.outcome, finished.detail) == ("error", str(full))
 
 
+@pytest.mark.parametrize("stage", ["normalize.normalize", "consensus.settle"])
+def test_a_listing_that_trips_our_code_takes_no_neighbour_along(
+    db: Engine, monkeypatch: pytest.MonkeyPatch, stage: str
+) -> None:
+    from pricecrawl.pipelines import consensus, normalize
+
+    module = {"normalize": normalize, "consensus": consensus}[stage.partition(".")[0]]
+    original = getattr(module, stage.partition(".")[2])
+    calls = 0
+
+    def tripping(*arguments: Any, **named: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 7:
+            raise ZeroDivisionError("a bug of ours")
+        return original(*arguments, **named)
+
+    monkeypatch.setattr(module, stage.partition(".")[2], tripping)
+
+    async def story() -> None:
+        async with FeedShop(products(100)) as shop:
+            done = await crawl(row(shop))
+            assert (done.exit_code, len(done.items)) == (0, 99)
+
+    asyncio.run(story())
+    assert calls == 100
+    (finished,) = everything(db, tables.run)
+    assert (finished.listings, finished.coverage_reason) == (99, "partial")
+
+
 def test_a_slow_database_holds_the_crawl_back(db: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """What waits in memory does not grow with the feed."""
     from time import sleep
