@@ -1,14 +1,18 @@
 """The targets that the environment names: `PRICECRAWL_TARGET_<NAME>_KIND` and what that kind needs.
 
 The settings of a kind are the arguments of its adapter, so that an adapter is added by writing it and
-naming it here. `CHANNEL`, `PRICE_LIST` and `CUSTOMER_GROUP` say which of a platform's prices are ours.
+naming it here. `CHANNEL`, `PRICE_LIST` and `CUSTOMER_GROUP` say which of a platform's prices are ours,
+`SETTLE_SECONDS` and `TIMEOUT_SECONDS` how patient we are with it. Credentials go over HTTPS only, except
+to this very machine.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
@@ -38,8 +42,10 @@ KINDS: dict[str, Any] = {
 }
 
 _PLACE = ("channel", "price_list", "customer_group")
+_PATIENCE = ("settle_seconds", "timeout_seconds")
+_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _OURS = frozenset({"name", "settle_time", "timeout"})
-"""Arguments that are not the operator's to set."""
+"""Arguments that are not set as they are."""
 
 
 def placements(targets: Mapping[str, Mapping[str, SecretStr]]) -> dict[str, Placement]:
@@ -69,19 +75,51 @@ def _placement(name: str, settings: Mapping[str, SecretStr]) -> Placement:
     if kind not in KINDS:
         raise UsageProblem(f"{_variable(name, 'kind')} must be one of {', '.join(KINDS)}.")
     place = {key: given.pop(key) for key in _PLACE if key in given}
+    patience = _patience(name, kind, given)
     needed, more = settings_of(kind)
     for key in needed:
         if key not in given:
             raise UsageProblem(f"{_variable(name, key)} is missing: a {kind} target needs it.")
     for key in given:
         if key not in {*needed, *more}:
-            known = ", ".join(part.upper() for part in (*needed, *more, *_PLACE))
+            known = ", ".join(part.upper() for part in (*needed, *more, *_PLACE, *_PATIENCE))
             raise UsageProblem(f"{_variable(name, key)} is no setting of a {kind} target; it has {known}.")
-    target = KINDS[kind](**{key: _value(name, key, text) for key, text in given.items()}, name=name)
-    return Placement(target, **place)
+    options = patience | {key: _value(name, kind, key, text) for key, text in given.items()}
+    try:
+        return Placement(KINDS[kind](**options, name=name), **place)
+    except (ImportError, ValueError) as problem:
+        raise UsageProblem(f"target {name} cannot be opened: {problem}.") from None
 
 
-def _value(name: str, key: str, text: str) -> Any:
+def _patience(name: str, kind: str, given: dict[str, str]) -> dict[str, Any]:
+    """Settle time and timeout, taken out of the settings."""
+    found: dict[str, Any] = {}
+    for key in _PATIENCE:
+        if key not in given:
+            continue
+        text = given.pop(key)
+        seconds = float(text) if text.replace(".", "", 1).isdecimal() else 0.0
+        if not 0 < seconds <= 86_400:
+            raise UsageProblem(f"{_variable(name, key)} must be a number of seconds above 0.")
+        if key == "settle_seconds":
+            found["settle_time"] = timedelta(seconds=seconds)
+        elif kind != "file":
+            found["timeout"] = seconds
+    return found
+
+
+def _address(name: str, key: str, url: str) -> str:
+    parts = urlsplit(url)
+    if (parts.scheme == "https" and parts.hostname) or (
+        parts.scheme == "http" and parts.hostname in _LOOPBACK
+    ):
+        return url
+    raise UsageProblem(
+        f"{_variable(name, key)} must be an https:// address: a credential goes there with every call."
+    )
+
+
+def _value(name: str, kind: str, key: str, text: str) -> Any:
     if key == "tax_basis":
         try:
             return TaxBasis(text)
@@ -93,6 +131,8 @@ def _value(name: str, key: str, text: str) -> Any:
         if text.lower() not in {"true", "false"}:
             raise UsageProblem(f"{_variable(name, key)} must be true or false.")
         return text.lower() == "true"
+    if key.endswith("url") and kind != "file":
+        return _address(name, key, text)
     return text
 
 

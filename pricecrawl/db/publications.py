@@ -9,10 +9,11 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, func, insert, or_, select, update
 
-from pricecrawl.db.sql import upsert
+from pricecrawl.db.sql import chunks, upsert
 from pricecrawl.db.store import Store
 from pricecrawl.db.tables import (
     approval,
+    audit_event,
     price_decision,
     publication,
     publication_lease,
@@ -133,6 +134,22 @@ class PublicationStore(Store):
         if target is not None:
             query = query.where(publication.c.target == target)
         return _all(conn, query.order_by(publication.c.sequence))
+
+    def rounds(self, conn: Connection, names: Sequence[str]) -> dict[str, int]:
+        """How many times each of these publications was asked for: once, and once more at each replay."""
+        found: dict[str, int] = {}
+        for some in chunks(names):
+            query = (
+                select(audit_event.c.aggregate, func.count().label("number"))
+                .where(
+                    audit_event.c.aggregate.in_([f"publication:{of}" for of in some]),
+                    audit_event.c.event_type == "publish.requested",
+                )
+                .group_by(audit_event.c.aggregate)
+            )
+            for row in conn.execute(query):
+                found[row.aggregate.removeprefix("publication:")] = row.number
+        return found
 
     def standing(self, conn: Connection, target: str) -> list[Fields]:
         """The latest verified publication of each price of a target: what the shop should be showing."""

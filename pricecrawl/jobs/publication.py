@@ -6,6 +6,8 @@ name of a workflow is that of its publication: started twice, it is one.
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -15,7 +17,6 @@ from dbos import DBOS, SetWorkflowID, WorkflowHandle
 
 from pricecrawl.domain.errors import PricecrawlError, Refused
 from pricecrawl.jobs.engine import PUBLISH_QUEUE
-from pricecrawl.pricing.states import State
 from pricecrawl.workflows import batch, publish
 from pricecrawl.workflows.publisher import Publisher
 
@@ -131,27 +132,56 @@ def start_batch(decisions: Sequence[str], target: str, *, name: str) -> Workflow
 def resume(publisher: Publisher, *, now: datetime) -> list[str]:
     """Take up publications that nobody works on: asked for and not begun, or left by a dead worker.
 
-    Returns their ids. A publication that some worker has the lease on is left to it.
+    Returns their ids. A publication whose lease somebody holds is left to them until it runs out.
     """
     taken = []
     with publisher.store.engine.connect() as conn:
         rows = publisher.store.open(conn)
         leases = {row["publication_id"]: publisher.store.lease(conn, row) for row in rows}
+        rounds = publisher.store.rounds(conn, [row["publication_id"] for row in rows])
     for row in rows:
         of, lease = row["publication_id"], leases[row["publication_id"]]
         busy = lease is not None and lease["until"] > now and lease["publication_id"] == of
-        if busy and lease is not None and lease["owner"] != publisher.owner:
+        if busy or row["target"] not in publisher.placements:
             continue
-        if row["target"] not in publisher.placements:
-            continue
-        known = DBOS.get_workflow_status(f"publication:{of}")
-        # An ended workflow keeps its name; what goes on after it is another one, named once.
-        again = known is not None and known.status not in {"PENDING", "ENQUEUED", "DELAYED"}
-        _enqueue(of, f":{row['updated_at'].isoformat()}" if again else "")
-        taken.append(of)
+        # An ended workflow keeps its name: each time that a publication starts over it is another one,
+        # and one that broke is not tried again more than once an hour.
+        for suffix in ("", f":{rounds.get(of, 1)}", f":{rounds.get(of, 1)}:{now:%Y%m%d%H}"):
+            known = DBOS.get_workflow_status(f"publication:{of}{suffix}")
+            if known is None or known.status in {"PENDING", "ENQUEUED", "DELAYED"}:
+                _enqueue(of, suffix)
+                taken.append(of)
+                break
     return taken
 
 
-def settled(status: str) -> bool:
-    """Whether a publication of this status needs nobody any more."""
-    return State(status) in publish.DONE
+def work(publisher: Publisher, *, every: float, once: bool = False) -> None:
+    """Take up what waits, every so many seconds, until a signal; with `once`, until nothing is open."""
+    stop = threading.Event()
+    with _until_signal(stop):
+        while not stop.is_set():
+            resume(publisher, now=datetime.now(UTC))
+            if once:
+                with publisher.store.engine.connect() as conn:
+                    rows = publisher.store.open(conn)
+                if not any(row["target"] in publisher.placements for row in rows):
+                    return
+            stop.wait(min(every, 1.0) if once else every)
+
+
+@contextmanager
+def _until_signal(stop: threading.Event) -> Iterator[None]:
+    """SIGTERM and Ctrl-C set the event instead of ending the process in the middle of something."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(*_: object) -> None:
+        stop.set()
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

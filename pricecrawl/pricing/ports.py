@@ -284,6 +284,10 @@ class Placement:
     price_list: str = ""
     customer_group: str = ""
 
+    def __post_init__(self) -> None:
+        # Wrong names are found when a target is configured, not when its first price is written.
+        PriceScope("", TaxBasis.UNKNOWN, self.channel, self.price_list, customer_group=self.customer_group)
+
     def scope(self, currency: str, tax_basis: TaxBasis) -> PriceScope:
         """Where a price in this currency and on this basis goes."""
         return PriceScope(

@@ -74,9 +74,31 @@ def test_the_environment_gives_places_and_the_basis_of_tax(monkeypatch: pytest.M
             {"kind": "adobe", "base_url": "https://x.example", "token": "canary-1", "tax_basis": "net"},
             "SHOP_TAX_BASIS must be one of incl",
         ),
+        (
+            {"kind": "adobe", "base_url": "http://x.example", "token": "canary-1"},
+            "SHOP_BASE_URL must be an https:// address",
+        ),
+        (
+            {"kind": "adobe", "base_url": "https://x.example", "token": "canary-1", "settle_seconds": "-3"},
+            "SHOP_SETTLE_SECONDS must be a number of seconds",
+        ),
+        (
+            {"kind": "file", "url": "gopher://x/y"},
+            "target shop cannot be opened",
+        ),
+        (
+            {"kind": "file", "url": "memory://x", "channel": "a|b"},
+            "cannot contain",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_by_the_name_of_its_variable(settings: dict[str, str], told: str) -> None:
     with pytest.raises(UsageProblem, match=told) as problem:
         placements(given(**settings))
     assert "canary" not in str(problem.value)
+
+
+def test_patience() -> None:
+    settings = {"kind": "adobe", "base_url": "http://127.0.0.1:8080", "token": "canary-1"}
+    made = placements(given(**settings, settle_seconds="7.5", timeout_seconds="3"))["shop"]
+    assert made.target.capabilities.settle_time.total_seconds() == 7.5

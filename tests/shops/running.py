@@ -12,7 +12,7 @@ import pytest
 from tests.shops.oscar.server import OscarShop
 from tests.shops.vendure.server import VendureShop
 
-VENDURE_SKUS = 180
+VENDURE_SKUS = 230
 OSCAR_SKUS = 200
 
 

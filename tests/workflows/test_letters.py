@@ -1,0 +1,130 @@
+"""Dead letters: what they hold, and what happens to them when somebody says go on."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from pricecrawl.db.tables import audit_event
+from pricecrawl.domain.errors import Refused, UsageProblem
+from pricecrawl.pricing.ports import Applied, Rejected
+from pricecrawl.pricing.states import State
+from pricecrawl.workflows import adopt, letters, verify
+from tests.workflows.shelf import Shelf
+from tests.workflows.stall import Stall
+from tests.workflows.street import Street
+
+
+@pytest.fixture
+def shelf() -> Shelf:
+    return Shelf()
+
+
+@pytest.fixture
+def stall(street: Street, shelf: Shelf) -> Stall:
+    return Stall(street, shelf)
+
+
+def failed(stall: Stall, shelf: Shelf) -> tuple[str, int]:
+    of = stall.one()
+    shelf.answers.append(Rejected("forbidden", "no"))
+    assert stall.publish(of).status is State.PUBLISH_FAILED
+    return of, stall.letters("publication")[0].id
+
+
+def test_a_failed_publication_starts_over(stall: Stall, shelf: Shelf) -> None:
+    of, number = failed(stall, shelf)
+    pub = stall.publisher()
+    done = letters.replay(pub, number, now=stall.clock())
+    assert (done.again, stall.letters()) == (True, [])
+    assert stall.run(done.publication_id).status is State.VERIFIED
+    assert [command.decision_id for command in shelf.writes] == [of, of]
+    with pytest.raises(UsageProblem, match="already"):
+        letters.replay(pub, number, now=stall.clock())
+    with pytest.raises(UsageProblem, match="no dead letter"):
+        letters.replay(pub, 999, now=stall.clock())
+
+
+def test_the_gates_are_asked_again(stall: Stall, shelf: Shelf) -> None:
+    of, number = failed(stall, shelf)
+    stall.open_breaker()
+    done = letters.replay(stall.publisher(), number, now=stall.clock())
+    assert stall.run(done.publication_id).status is State.STALE
+    assert len(shelf.writes) == 1
+    assert stall.decision(of).status == "STALE"
+
+
+def test_it_may_fail_again(stall: Stall, shelf: Shelf) -> None:
+    _, number = failed(stall, shelf)
+    shelf.answers.append(Rejected("forbidden", "still no"))
+    done = letters.replay(stall.publisher(), number, now=stall.clock())
+    assert stall.run(done.publication_id).status is State.PUBLISH_FAILED
+    assert [row.id for row in stall.letters("publication")] == [number + 1]
+
+
+def test_an_incident_is_closed_when_the_price_is_ours_again(stall: Stall, shelf: Shelf) -> None:
+    of = stall.one()
+    pub = stall.publisher()
+    stall.publish(of, pub)
+    shelf.put("K-7", "1.00")
+    verify.patrol(pub, "shelf", now=stall.clock())
+    number = stall.letters("incident")[0].id
+    assert "1.00" in letters.replay(pub, number, now=stall.clock()).detail
+    assert [row.id for row in stall.letters("incident")] == [number]
+    shelf.put("K-7", "19.40")
+    letters.replay(pub, number, now=stall.clock())
+    assert stall.letters() == []
+
+
+class TestAdopting:
+    """A price that somebody set in the shop becomes the one that decisions go out from."""
+
+    def test_then_decisions_go_out_again(self, stall: Stall, shelf: Shelf) -> None:
+        stale = stall.one("20.00", "19.40")
+        shelf.put("K-7", "19.90")
+        assert stall.publish(stale).status is State.STALE
+        pub = stall.publisher()
+        amount = adopt.adopt(pub, "shelf", "K-7", reason="a sale by hand", by="ann", now=stall.clock())
+        assert amount == stall.current("K-7") == Decimal("19.90")
+        rows = stall.street.rows(audit_event, event_type="price.adopted")
+        assert rows[0].payload["before"] == "20.00"
+        stall.clock.sleep(60)
+        later = stall.decide({"K-7": ("19.90", "19.50")}, at=stall.clock())["K-7"]
+        stall.clock.sleep(1300)
+        assert stall.publish(later).status is State.VERIFIED
+
+    def test_not_without_a_reason_nor_what_cannot_be_ours(self, stall: Stall, shelf: Shelf) -> None:
+        stall.one()
+        pub = stall.publisher()
+        for change, told in (
+            ({"reason": " "}, "reason"),
+            ({"sku": "K-0"}, "not in the catalogue"),
+        ):
+            given = {"reason": "why", "sku": "K-7", **change}
+            with pytest.raises(UsageProblem, match=told):
+                adopt.adopt(pub, "shelf", given["sku"], reason=given["reason"], by="ann", now=stall.clock())
+        shelf.put("K-7", "0")
+        with pytest.raises(UsageProblem, match="no price"):
+            adopt.adopt(pub, "shelf", "K-7", reason="why", by="ann", now=stall.clock())
+        shelf.currency = "CHF"
+        shelf.put("K-7", "20")
+        with pytest.raises(UsageProblem, match="CHF"):
+            adopt.adopt(pub, "shelf", "K-7", reason="why", by="ann", now=stall.clock())
+        shelf.deaf = 1
+        with pytest.raises(Refused, match="cannot be read"):
+            adopt.look(pub, "shelf", "K-7")
+        shelf.twice.add("K-7")
+        with pytest.raises(UsageProblem, match="2 times"):
+            adopt.look(pub, "shelf", "K-7")
+        assert stall.current("K-7") == Decimal("20.00")
+
+
+def test_a_letter_is_written_once(stall: Stall, shelf: Shelf) -> None:
+    of = stall.one()
+    shelf.answers.append(Applied())
+    pub = stall.publisher()
+    stall.publish(of, pub)
+    for _ in range(3):
+        verify.again(pub, stall.publication(of).publication_id, now=stall.clock())
+    assert len(stall.letters()) == 1
