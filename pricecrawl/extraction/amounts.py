@@ -173,9 +173,7 @@ _NUMBER_BEFORE = re.compile(rf"(?<![\w.,])({_NUMBER})[{_BLANKS}]{{0,8}}\Z")
 _REACH = 30  # characters before a sign in which its number may stand
 _SIGN = re.compile(f"[{''.join(sorted(_AFTER_SIGNS))}]")
 _STRIPPED = " \t\n\r\u00a0\u202f\u2009\u2007\u200e\u200f:" + JOINT
-_DIGITS = re.compile(r"\d+")
-_LAST_WORD = re.compile(r"(?:^|[^\w.])([^\W\d_]+(?:[.'\"‘״][^\W\d_]+)*)\.?$|(?:^|\W)(S/)$")
-_AFTER_DIGIT = re.compile(rf"\d(?!\d)[{_BLANKS}]{{0,6}}([^\W\d_]+(?:[.'\"‘״/][^\W\d_]+)*)")
+_WORD = re.compile(r"[^\W\d_]+")
 _PREFIX = re.compile(r"(?<![A-Za-z])[A-Z]{1,3}\Z")
 
 
@@ -223,7 +221,7 @@ def occurrences(textmap: TextMap) -> list[Occurrence]:
 
 
 _UNSIGNED = re.compile(
-    rf"(?:\A|(?<={JOINT}))\s*((?:\d{{1,3}}(?:{_GROUP}\d{{3}})+|\d{{1,7}})(?:[.,]\d{{2}}|\s?[.,:]\s?[-–—]{{1,2}})?)"
+    rf"{JOINT}\s*((?:\d{{1,3}}(?:{_GROUP}\d{{3}})+|\d{{1,7}})(?:[.,]\d{{2}}|\s?[.,:]\s?[-–—]{{1,2}})?)"
     rf"\s*(?={JOINT}|\Z)"
 )
 _PRICED = re.compile("rice|reis|prix|mount")
@@ -256,26 +254,45 @@ def _fills_a_price(element: etree._Element, number: str) -> bool:
 
 
 def _signs_in(text: str) -> set[tuple[int, int]]:
-    """(start, end) of every currency sign that touches a number.
+    """(start, end) of every currency sign, and of every currency word that touches a number.
 
-    Each search begins with a set of characters, which the regex engine looks for fast; one alternation of
-    all signs would be tried at every character of the page.
+    Words are told apart once for the whole text; only those that may be a currency are looked for.
     """
     found = {match.span() for match in islice(_SIGN.finditer(text), MAX_SIGNS)}
-    for match in islice(_AFTER_DIGIT.finditer(text), MAX_SIGNS):
-        if _is_currency(match[1]):
-            found.add(match.span(1))
-    for match in islice(_DIGITS.finditer(text), MAX_SIGNS):
-        start = match.start()
-        reach = text[max(0, start - 12) : start]
-        bare = reach.rstrip(_STRIPPED)
-        if not bare or not (bare[-1].isalpha() or bare[-1] == "."):
-            continue
-        word = _LAST_WORD.search(bare)
-        if word is not None and _is_currency(word[word.lastindex or 1]):
-            begin = start - len(reach) + word.start(word.lastindex or 1)
-            found.add((begin, begin + len(word[word.lastindex or 1])))
+    known, parts = _vocabulary()
+    said = parts.intersection(_WORD.findall(text))
+    if not said:
+        return found
+    words = [word for part in said for word in known[part]]
+    wanted = re.compile("|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)))
+    for match in islice(wanted.finditer(text), MAX_SIGNS):
+        if _touches_number(text, *match.span()):
+            found.add(match.span())
     return found
+
+
+def _touches_number(text: str, start: int, end: int) -> bool:
+    """Whether a number stands right before or after a word that is no part of a longer one."""
+    if start and (text[start - 1].isalpha() or text[start - 1] == "_"):
+        return False
+    if end < len(text) and (text[end].isalpha() or text[end] == "_"):
+        return False
+    if _NUMBER_AFTER.match(text, end) is not None:
+        return start == 0 or text[start - 1] != "." or not text[: start - 1][-1:].isalpha()
+    before = text[max(0, start - _REACH) : start].rstrip(_BLANKS)
+    return before[-1:].isdigit() or before[-1:] in ("-", "–", "—")
+
+
+@lru_cache(maxsize=1)
+def _vocabulary() -> tuple[dict[str, list[str]], frozenset[str]]:
+    """Currency words by their first run of letters, and those runs."""
+    codes = {code for code in currency_codes() if len(code) == 3} - set(_CODE_WORDS)
+    known: dict[str, list[str]] = {}
+    for word in (*_WORDS, *codes):
+        first = _WORD.match(word)
+        assert first is not None
+        known.setdefault(first[0], []).append(word)
+    return known, frozenset(known)
 
 
 def _span(text: str, start: int, end: int, floor: int) -> tuple[int, int] | None:

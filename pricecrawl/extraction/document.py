@@ -16,7 +16,7 @@ MAX_BYTES = 12 * 1024 * 1024
 # libxml2 drops every element below this depth without a word, so a deeper page cannot be read.
 MAX_DEPTH = 2048
 
-_ASKED = ("a", "base", "button", "h1", "input", "link", "main", "meta", "script", "style", "title")
+_ASKED = ("base", "button", "h1", "input", "link", "main", "meta", "script", "style", "title")
 _BLANK_PAGE = b"<html><body></body></html>"
 
 
@@ -105,8 +105,21 @@ class Document:
         return found
 
     def tagged(self, tag: str) -> list[etree._Element]:
-        """Every element of a tag in document order; `tag` is one of those that readers ask for."""
-        return self._tagged[tag]
+        """Every element of a tag in document order."""
+        known = self._tagged.get(tag)
+        if known is None:
+            known = self._tagged[tag] = list(self.tree.iter(tag))
+        return known
+
+    @cached_property
+    def scripts(self) -> list[tuple[etree._Element, str]]:
+        """Every script with its text."""
+        return [(script, script.text or "") for script in self.tagged("script")]
+
+    @cached_property
+    def sheets(self) -> list[tuple[etree._Element, str]]:
+        """Every style sheet with its text."""
+        return [(style, style.text or "") for style in self.tagged("style")]
 
     @cached_property
     def textmap(self) -> TextMap:

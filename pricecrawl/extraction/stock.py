@@ -18,7 +18,7 @@ from pricecrawl.extraction.controls import Control
 from pricecrawl.extraction.document import Document
 from pricecrawl.extraction.marks import Mark
 from pricecrawl.extraction.rules import Rules
-from pricecrawl.extraction.stock_words import counted_state, sayings, state_of
+from pricecrawl.extraction.stock_words import Said, counted_state, sayings, state_of
 from pricecrawl.extraction.surroundings import Surroundings
 
 WINDOW = 160
@@ -116,7 +116,11 @@ def told_stock(document: Document, surroundings: Surroundings, *, named: bool = 
         piece = " ".join(written.split())
         if not 2 <= len(piece) <= MAX_PIECE:
             continue
-        reading = _statement(piece, textmap.holder(index), surroundings, named=named)
+        said = sayings(piece)
+        counted = counted_state(piece) if not said else Availability.UNKNOWN
+        if not said and counted is Availability.UNKNOWN:
+            continue
+        reading = _statement(piece, said, counted, textmap.holder(index), surroundings, named=named)
         if reading is None:
             continue
         key = (reading.value, reading.confidence)
@@ -127,12 +131,14 @@ def told_stock(document: Document, surroundings: Surroundings, *, named: bool = 
 
 
 def _statement(
-    piece: str, holder: etree._Element, surroundings: Surroundings, *, named: bool
+    piece: str,
+    said: tuple[Said, ...],
+    counted: Availability,
+    holder: etree._Element,
+    surroundings: Surroundings,
+    *,
+    named: bool,
 ) -> StockReading | None:
-    said = sayings(piece)
-    counted = counted_state(piece) if not said else Availability.UNKNOWN
-    if not said and counted is Availability.UNKNOWN:
-        return None
     around = surroundings.around(holder)
     if around.other or around.hidden or holder.tag in ("a", "option", "select", "title"):
         return None

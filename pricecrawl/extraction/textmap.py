@@ -15,7 +15,10 @@ from lxml import etree
 
 JOINT = "\x1f"  # between two pieces of text: never part of a page's own text
 
-_pieces = etree.XPath("descendant::text()[normalize-space()]")
+_pieces = etree.XPath("descendant::text()[normalize-space() and not(parent::script or parent::style)]")
+_first_piece = etree.XPath(
+    "descendant::text()[normalize-space() and not(parent::script or parent::style)][1]", smart_strings=False
+)
 
 # A label is drawn inline but belongs to its own choice, so what stands in it is a line of its own.
 INLINE_TAGS = frozenset(
@@ -62,29 +65,21 @@ SILENT_TAGS = frozenset(
     )
 )
 
-_SHORT = 40
-
-
-def _is_code(piece: etree._ElementUnicodeResult) -> bool:
-    owner = piece.getparent()
-    return owner is not None and not piece.is_tail and owner.tag in ("script", "style")
-
 
 class TextMap:
     """All pieces of text of a tree in document order, joined by JOINT.
 
-    Long scripts are left out; short ones, and text of hidden elements, are in it: ask who holds a piece
-    before believing it.
+    Scripts and style sheets are left out; text of hidden elements is in it: ask who holds a piece before
+    believing it.
     """
 
-    __slots__ = ("pieces", "starts", "text")
+    __slots__ = ("_places", "pieces", "starts", "text")
 
     def __init__(self, root: etree._Element) -> None:
-        pieces: list[etree._ElementUnicodeResult] = _pieces(root)  # type: ignore[assignment]
-        # Scripts are long; what is left of short ones is told by `silent`.
-        self.pieces = [piece for piece in pieces if len(piece) < _SHORT or not _is_code(piece)]
+        self.pieces: list[etree._ElementUnicodeResult] = _pieces(root)  # type: ignore[assignment]
+        self._places: dict[etree._Element, int | None] = {}
         self.text = JOINT.join(self.pieces)
-        self.starts = list(accumulate((len(piece) + 1 for piece in self.pieces), initial=0))
+        self.starts = list(accumulate([len(piece) + 1 for piece in self.pieces], initial=0))
 
     def index_at(self, offset: int) -> int:
         """Number of the piece that holds the character at `offset`."""
@@ -132,14 +127,16 @@ class TextMap:
 
     def position(self, element: etree._Element) -> int | None:
         """Number of the first piece of text in or under `element`; None if it holds none."""
-        own = _pieces(element)
-        if not own:
-            return None
-        first: str = own[0]  # type: ignore[index,assignment]
+        if element not in self._places:
+            self._places[element] = self._position(element)
+        return self._places[element]
+
+    def _position(self, element: etree._Element) -> int | None:
+        own: list[str] = _first_piece(element)  # type: ignore[assignment]
         index = -1
-        for _ in range(50):
+        for _ in range(50 if own else 0):
             try:
-                index = self.pieces.index(first, index + 1)  # type: ignore[arg-type]
+                index = self.pieces.index(own[0], index + 1)  # type: ignore[arg-type]
             except ValueError:
                 return None
             holder: etree._Element | None = self.holder(index)
