@@ -98,8 +98,7 @@ _BUYING_NAMES = re.compile(
     r"add-?_?to-?_?(?:cart|bag|basket|trolley)|addtocart|add2cart|btn-?_?cart|buy-?_?(?:now|button|btn|"
     r"box-?button)|product-?_?form__?submit|"
     r"single_add_to_cart|product-?add|in-?_?den-?_?warenkorb|submit-?cart|cart-?add|purchase-?button|"
-    r"button-?cart|tocart|add-?to-?order",
-    re.IGNORECASE,
+    r"button-?cart|tocart|add-?to-?order"
 )
 _MAYBE = re.compile(
     r"cart|buy|bag|basket|purchase|order|add|kauf|korb|panier|carrito|compra|koszyk|kosik|btn|button|cta|"
@@ -146,6 +145,12 @@ def _may_buy(names: str) -> bool:
     return _MAYBE.search(names) is not None
 
 
+@lru_cache(maxsize=16_384)
+def _named_to_buy(names: str) -> bool:
+    """Whether the names of a control are those that themes give to the one that buys."""
+    return _BUYING_NAMES.search(names.lower()) is not None
+
+
 def controls(document: Document) -> list[Control]:
     """Buttons, submit inputs and links dressed as buttons."""
     found: list[Control] = []
@@ -172,7 +177,7 @@ def controls(document: Document) -> list[Control]:
         says = meaning(text)
         if not says and len(text) < 70:
             names = f"{classes} {element.get('id') or ''} {element.get('name') or ''}"
-            says = "named" if _BUYING_NAMES.search(names) else ""
+            says = "named" if _named_to_buy(names) else ""
         if not says:
             continue
         found.append(Control(element, text, says, _enabled(element)))

@@ -34,14 +34,30 @@ def microdata_nodes(document: Document) -> list[Node]:
     """Top-level items in the order of the page, then one node of properties that no item holds."""
     if "itemprop=" not in document.text:
         return []
+    named: list[etree._Element] = _named(document.tree)  # type: ignore[assignment]
     return _collect(
-        _scoped(document.tree),  # type: ignore[arg-type]
-        _named(document.tree),  # type: ignore[arg-type]
+        _scopes_of(named[:MAX_PROPERTIES]) if "itemref=" not in document.text else _scoped(document.tree),  # type: ignore[arg-type]
+        named,
         type_of=lambda element: element.get("itemtype") or "",
         names_of=lambda element: (element.get("itemprop") or "").split(),
         document=document,
         rdfa=False,
     )
+
+
+def _scopes_of(named: list[etree._Element]) -> list[etree._Element]:
+    """Every item that has a property, in the order of the page: the elements around the properties."""
+    scopes: list[etree._Element] = []
+    known: set[etree._Element] = set()
+    for element in named:
+        chain: list[etree._Element] = []
+        node: etree._Element | None = element
+        while node is not None and node not in known:
+            chain.append(node)
+            node = node.getparent()
+        known.update(chain)
+        scopes += [step for step in reversed(chain) if step.get("itemscope") is not None]
+    return scopes
 
 
 def rdfa_nodes(document: Document) -> list[Node]:
