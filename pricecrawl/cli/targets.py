@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 import typer
@@ -43,7 +44,7 @@ def list_targets(as_json: _Json = False) -> None:
         for name, placed in sorted(found.items())
     ]
     if as_json:
-        print_json(rows)
+        print_json([{**row, "capabilities": _seconds(row["capabilities"])} for row in rows])
         return
     if not rows:
         out.print(
@@ -128,6 +129,14 @@ def adopt(
         print_json({"sku": sku, "target": target, "current_price": amount})
     else:
         out.print(f"{sku} goes out from [bold]{amount}[/] from now on")
+
+
+def _seconds(can: Any) -> dict[str, Any]:
+    """Capabilities with times in seconds."""
+    return {
+        name: value.total_seconds() if isinstance(value, timedelta) else value
+        for name, value in asdict(can).items()
+    }
 
 
 def _abilities(can: Any) -> list[str]:

@@ -137,10 +137,15 @@ def step(pub: Publisher, of: str, *, now: datetime) -> Next:
             return waiting
         pub.passed(Boundary.CLAIMED, of)
         if status is State.PUBLISH_PENDING:
-            return _write(pub, row, now=now)
-        if status is State.PUBLISHING:
-            return reconcile.step(pub, row, now=now)
-        return verify.step(pub, row, now=now)
+            after = _write(pub, row, now=now)
+        elif status is State.PUBLISHING:
+            after = reconcile.step(pub, row, now=now)
+        else:
+            after = verify.step(pub, row, now=now)
+        if not after.done and after.at is not None and after.at > now:
+            # What is to come is in the rows: whoever comes by first when it is due may do it.
+            _release(pub, of, now=now)
+        return after
 
 
 def run(
@@ -160,6 +165,7 @@ def run(
             return after
         if after.at is not None:
             if until is not None and after.at > until:
+                _release(pub, of, now=clock())
                 return after
             sleep(max(0.0, min((after.at - clock()).total_seconds(), 3600.0)))
 
@@ -224,6 +230,19 @@ def _claim(pub: Publisher, row: Fields, *, now: datetime) -> Next | None:
     why = f"publication {against['publication_id']} has the lease until {against['until']:%H:%M:%S}"
     # Most leases end long before they run out: look again soon.
     return Next(State(row["status"]), at=min(against["until"], now + pub.timings.wait(1)), why=why)
+
+
+def _release(pub: Publisher, of: str, *, now: datetime) -> None:
+    """Give the lease back, if it is ours, to whoever goes on."""
+    with pub.store.begin() as tx:
+        row = pub.store.get(tx, of)
+        lease = None if row is None else pub.store.lease(tx, row)
+        if (
+            row is not None
+            and lease is not None
+            and (lease["owner"], lease["publication_id"]) == (pub.owner, of)
+        ):
+            pub.store.drop_lease(tx, row, now=now)
 
 
 def _read(pub: Publisher, row: Fields, *, now: datetime) -> _Before | Next:
