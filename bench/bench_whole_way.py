@@ -73,8 +73,8 @@ def run() -> list[Figure]:
     """All figures of the crawl side."""
     figures = []
     pages, whole_pages = compare("pages", "retailer", 400, 0.7)
-    # The hard one: a feed hands over 250 listings for one request, which a bare spider has in its hands before
-    # it has read any of their prices.
+    # The hard one: a feed hands over 250 listings for one request, which a bare spider has in its hands
+    # before it has read any of their prices.
     feed, whole_feed = compare("feed", "shopify", 5000, 0.7)
     figures += [pages, feed]
     for kind, results in (("pages", whole_pages), ("feed", whole_feed)):
