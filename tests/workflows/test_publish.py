@@ -733,3 +733,8 @@ def test_two_targets(stall: Stall, street: Street) -> None:
         "shelf": "VERIFIED",
         "other": "VERIFIED",
     }
+
+
+def test_pauses_double_up_to_a_limit() -> None:
+    waits = [QUICK.wait(attempts).total_seconds() for attempts in (1, 2, 3, 20, 10_000)]
+    assert waits == [2, 4, 8, 300, 300]
