@@ -17,6 +17,7 @@ def register(app: typer.Typer) -> None:
     group.command("list")(list_jobs)
     group.command("show")(show)
     group.command("replay")(replay)
+    group.command("cancel")(cancel)
     app.add_typer(group, name="jobs")
 
 
@@ -130,3 +131,25 @@ def replay(
         still is not None and still["replayed_at"] is None
     ):
         raise ProblemsFound("it is not settled yet.")
+
+
+def cancel(
+    publication: Annotated[str, typer.Argument(help="A publication that is not written yet.")],
+    *,
+    reason: Annotated[str, typer.Option("--reason", "-r", help="Why; kept for good.")],
+    by: Annotated[
+        str | None, typer.Option("--by", help="Who; the account that runs this by default.")
+    ] = None,
+    as_json: _Json = False,
+) -> None:
+    """Withdraw a publication before it is written."""
+    from pricecrawl.cli.output import out, print_json
+    from pricecrawl.cli.publishing import publisher
+    from pricecrawl.workflows import publish
+
+    with publisher(by) as pub:
+        publish.withdraw(pub, publication, by=pub.by.name, reason=reason, now=datetime.now(UTC))
+    if as_json:
+        print_json({"publication_id": publication, "status": "STALE"})
+    else:
+        out.print(f"withdrawn: {publication}")

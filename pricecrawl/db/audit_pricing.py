@@ -63,10 +63,17 @@ class AuditStore(Store):
             yield {**fields, "approvals": actions.get(fields["decision_id"], [])}
 
     def snapshots(self, conn: Connection) -> Iterator[Fields]:
-        """Each snapshot with `told`, the payload of the event of the decision that stands on it."""
+        """Each snapshot with `told`, the payload of the event of the decision that it was taken for.
+
+        A rollback stands on the snapshot of the decision that it repeats: it is not that one.
+        """
+        taken_for = and_(
+            price_decision.c.snapshot_id == market_price_snapshot.c.id,
+            price_decision.c.decision_reason != "rollback",
+        )
         query = (
             select(market_price_snapshot, audit_event.c.payload.label("told"))
-            .join(price_decision, price_decision.c.snapshot_id == market_price_snapshot.c.id, isouter=True)
+            .join(price_decision, taken_for, isouter=True)
             .join(
                 audit_event,
                 and_(

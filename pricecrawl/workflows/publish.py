@@ -48,6 +48,7 @@ from pricecrawl.workflows.publisher import (
 from pricecrawl.workflows.recording import (
     Answer,
     bury,
+    close_letters,
     lease_until,
     published,
     record,
@@ -56,7 +57,7 @@ from pricecrawl.workflows.recording import (
     with_attempt,
 )
 
-__all__ = ["DONE", "publication_id", "request", "run", "run_all", "step"]
+__all__ = ["DONE", "publication_id", "request", "run", "run_all", "step", "withdraw"]
 
 _NEVER = (State.REVIEW_REQUIRED, State.BLOCKED, State.STALE)
 DONE = frozenset(
@@ -168,6 +169,28 @@ def run(
                 _release(pub, of, now=clock())
                 return after
             sleep(max(0.0, min((after.at - clock()).total_seconds(), 3600.0)))
+
+
+def withdraw(pub: Publisher, of: str, *, by: str, reason: str, now: datetime) -> None:
+    """Take back a publication that has not been written yet; its decision is stale then.
+
+    Raises:
+        UsageProblem: there is no such publication, no reason, or it is written or on its way.
+    """
+    need_publisher(pub.by)
+    if not reason.strip():
+        raise UsageProblem('withdrawing a price needs a reason: give it with --reason "...".')
+    with pub.store.begin() as tx:
+        row = pub.store.get(tx, of, lock=True)
+        if row is None:
+            raise UsageProblem(f"there is no publication {of}; `pricecrawl jobs list` shows those under way.")
+        if row["status"] not in {State.PUBLISH_PENDING.value, State.PUBLISH_FAILED.value}:
+            raise UsageProblem(
+                f"publication {of} is {row['status']}: what was written is taken back with "
+                f"`pricecrawl rollback {row['sku']}`."
+            )
+        _close(pub, tx, row, Closed(State.STALE, f"withdrawn by {by}: {reason.strip()}"), now=now)
+        close_letters(pub, tx, row, now=now)
 
 
 def run_all(

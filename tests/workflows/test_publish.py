@@ -735,6 +735,19 @@ def test_two_targets(stall: Stall, street: Street) -> None:
     }
 
 
+def test_withdrawn_before_it_is_written(stall: Stall, shelf: Shelf) -> None:
+    of = stall.one()
+    pub = stall.publisher()
+    name = publish.request(pub, of, "shelf", now=stall.clock())
+    with pytest.raises(UsageProblem, match="reason"):
+        publish.withdraw(pub, name, by="ann", reason="", now=stall.clock())
+    publish.withdraw(pub, name, by="ann", reason="a wrong feed", now=stall.clock())
+    assert stall.run(name).status is State.STALE
+    assert (shelf.writes, stall.decision(of).status) == ([], "STALE")
+    with pytest.raises(UsageProblem, match="rollback K-7"):
+        publish.withdraw(pub, name, by="ann", reason="again", now=stall.clock())
+
+
 def test_pauses_double_up_to_a_limit() -> None:
     waits = [QUICK.wait(attempts).total_seconds() for attempts in (1, 2, 3, 20, 10_000)]
     assert waits == [2, 4, 8, 300, 300]

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 
+from pricecrawl.db.audit_pricing import AuditStore
 from pricecrawl.db.catalogue import CatalogueStore
 from pricecrawl.db.holds import HoldStore
 from pricecrawl.db.reviews import ReviewStore
@@ -16,7 +17,7 @@ from pricecrawl.domain.errors import Refused, UsageProblem
 from pricecrawl.pricing.findings import Verdict
 from pricecrawl.pricing.ports import Rejected, Unknown
 from pricecrawl.pricing.states import State
-from pricecrawl.workflows import catalogue, holds, review, rollback
+from pricecrawl.workflows import audit, catalogue, holds, review, rollback
 from pricecrawl.workflows.trace import trace
 from tests.workflows.shelf import Shelf
 from tests.workflows.stall import Stall
@@ -76,6 +77,7 @@ def test_it_can_be_traced(stall: Stall) -> None:
     assert chain.missing == []
     kinds = [row["event_type"] for row in chain.events]
     assert kinds[:4] == ["rollback.requested", "price.computed", "policy.evaluated", "price.approved"]
+    assert audit.run(AuditStore(stall.street.engine)).problems == []
 
 
 def test_asked_twice_is_one_decision(stall: Stall) -> None:
@@ -110,6 +112,7 @@ def test_under_todays_floor_a_person_decides(stall: Stall, shelf: Shelf) -> None
     )
     assert stall.publish(found.decision_id).status is State.VERIFIED
     assert shelf.prices["K-7"] == Decimal("19.40")
+    assert audit.run(AuditStore(stall.street.engine)).problems == []
 
 
 def test_a_floor_that_rose_after_the_review(stall: Stall, shelf: Shelf) -> None:
