@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from datetime import timedelta
 from typing import Annotated
 
 import typer
@@ -21,12 +22,16 @@ def worker(
     *,
     writers: Annotated[int, typer.Option("--writers", min=1, max=32, help="Publications at once.")] = 4,
     every: Annotated[float, typer.Option("--every", min=0.1, help="Seconds between looks for work.")] = 5.0,
+    patrol: Annotated[
+        int,
+        typer.Option("--patrol", min=0, help="Minutes between looks at what we left in the shops; 0: never."),
+    ] = 15,
     once: Annotated[bool, typer.Option("--once", help="End when nothing is left to do.")] = False,
     by: Annotated[
         str | None, typer.Option("--by", help="Who; the account that runs this by default.")
     ] = None,
 ) -> None:
-    """Take up publications that were asked for, and those that a dead worker left; ends on Ctrl-C."""
+    """Take up what was asked for or left by a dead worker, and watch the shops; ends on Ctrl-C."""
     from pricecrawl.cli.output import err
     from pricecrawl.cli.publishing import publisher, target_of
     from pricecrawl.config import Config
@@ -42,4 +47,6 @@ def worker(
         )
         with publication.serving(pub), engine.running(settings):
             err.print(f"worker {executor} writes to {', '.join(sorted(pub.placements))}", style="dim")
-            publication.work(pub, every=every, once=once)
+            publication.work(
+                pub, every=every, once=once, patrol=timedelta(minutes=patrol) if patrol else None
+            )

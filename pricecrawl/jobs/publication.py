@@ -10,14 +10,14 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from dbos import DBOS, SetWorkflowID, WorkflowHandle
 
 from pricecrawl.domain.errors import PricecrawlError, Refused
 from pricecrawl.jobs.engine import PUBLISH_QUEUE
-from pricecrawl.workflows import batch, publish
+from pricecrawl.workflows import batch, publish, verify
 from pricecrawl.workflows.publisher import Publisher
 
 _serving: list[Publisher] = []
@@ -155,12 +155,22 @@ def resume(publisher: Publisher, *, now: datetime) -> list[str]:
     return taken
 
 
-def work(publisher: Publisher, *, every: float, once: bool = False) -> None:
-    """Take up what waits, every so many seconds, until a signal; with `once`, until nothing is open."""
+def work(publisher: Publisher, *, every: float, once: bool = False, patrol: timedelta | None = None) -> None:
+    """Take up what waits, every so many seconds, until a signal; with `once`, until nothing is open.
+
+    Every `patrol` each price that we left in a shop is looked at, and one that somebody else changed
+    is an incident.
+    """
     stop = threading.Event()
+    due = datetime.now(UTC)
     with _until_signal(stop):
         while not stop.is_set():
-            resume(publisher, now=datetime.now(UTC))
+            now = datetime.now(UTC)
+            resume(publisher, now=now)
+            if patrol is not None and now >= due:
+                for target in publisher.placements:
+                    verify.patrol(publisher, target, now=now)
+                due = now + patrol
             if once:
                 with publisher.store.engine.connect() as conn:
                     rows = publisher.store.open(conn)

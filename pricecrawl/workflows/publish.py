@@ -59,6 +59,16 @@ from pricecrawl.workflows.recording import (
 
 __all__ = ["DONE", "publication_id", "request", "run", "run_all", "step", "withdraw"]
 
+_GOING_OUT = frozenset(
+    state.value
+    for state in (
+        State.PUBLISH_PENDING,
+        State.PUBLISHING,
+        State.PUBLISHED,
+        State.VERIFYING,
+        State.VERIFIED,
+    )
+)
 _NEVER = (State.REVIEW_REQUIRED, State.BLOCKED, State.STALE)
 DONE = frozenset(
     {
@@ -91,7 +101,7 @@ def request(pub: Publisher, decision: str, target: str, *, now: datetime) -> str
         if pub.store.get(tx, of) is not None:
             return of
         elsewhere = pub.store.of_decision(tx, decision)
-        if made["status"] != State.APPROVED.value and not elsewhere:
+        if not (made["status"] == State.APPROVED.value or (elsewhere and made["status"] in _GOING_OUT)):
             raise Refused(_not_approved(made))
         scope = placement.scope(made["currency"], TaxBasis(made["tax_basis"]))
         closed = gates(pub.store, tx, made, target, now=now)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pricecrawl.cli import output
 from pricecrawl.cli.main import run
 from pricecrawl.db.engine import open_engine
 from tests.shops.fault_proxy import Fault, FaultProxy, http_reply
@@ -52,7 +54,8 @@ def shell(
         monkeypatch.setenv(f"PRICECRAWL_TARGET_OWN_{key}", value)
     monkeypatch.setenv("PRICECRAWL_HOME", str(tmp_path))
     monkeypatch.setenv("PRICECRAWL_DATABASE_URL", sqlite_url)
-    monkeypatch.setenv("COLUMNS", "200")
+    # The console reads COLUMNS when it is made, which an earlier test of this process may have done.
+    monkeypatch.setattr(output.out, "width", 200)
 
     def call(*args: str) -> tuple[int, str, str]:
         capsys.readouterr()
@@ -139,7 +142,11 @@ def test_stale_then_adopted(
 
 
 def test_a_dead_letter_is_replayed(
-    shell: Shell, decisions: dict[str, str], store: woocommerce.WooCommerceShop, proxy: FaultProxy
+    shell: Shell,
+    decisions: dict[str, str],
+    store: woocommerce.WooCommerceShop,
+    proxy: FaultProxy,
+    tmp_path: Path,
 ) -> None:
     proxy.faults.append(Fault("answer", rb"^PUT ", reply=http_reply("403 Forbidden", "{}")))
     code, out, _ = shell("publish", decisions["S-4"])
@@ -150,6 +157,12 @@ def test_a_dead_letter_is_replayed(
     assert (call["status"], call["request"].split()[0]) == (403, "PUT")
     assert shell("jobs", "replay", number)[0] == 0
     assert price(store, "S-4") == "19.80"
+    # What is kept of the calls holds no credential, in whatever form it went out.
+    stored = b"".join(path.read_bytes() for path in tmp_path.glob("*.db*"))
+    login = base64.b64encode(f"{woocommerce.KEY}:{woocommerce.SECRET}".encode())
+    assert b"regular_price" in stored
+    assert woocommerce.SECRET.encode() not in stored
+    assert login not in stored
 
 
 def test_a_worker_takes_up_what_a_command_left(
@@ -164,6 +177,10 @@ def test_a_worker_takes_up_what_a_command_left(
     assert price(store, "S-5") == "19.80"
     assert proxy.count(rb"^PUT ") == 2
     assert good(shell("jobs", "list", "--json"))["publications"] == []
+    # It also watches what was left there.
+    change(store, "S-5", "2.00")
+    assert shell("worker", "--once", "--every", "0.2")[0] == 0
+    assert "S-5: the shop has 2.00" in shell("jobs", "list")[1]
 
 
 def test_what_cannot_be_published_is_said(

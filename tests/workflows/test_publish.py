@@ -735,6 +735,17 @@ def test_two_targets(stall: Stall, street: Street) -> None:
     }
 
 
+def test_a_stale_decision_goes_to_no_other_target(stall: Stall, shelf: Shelf, street: Street) -> None:
+    of = stall.one()
+    shelf.put("K-7", "21.00")
+    assert stall.publish(of).status is State.STALE
+    other = Shelf(name="other")
+    other.put("K-7", "20.00")
+    with pytest.raises(Refused, match="is stale"):
+        Stall(street, other, clock=stall.clock).publish(of)
+    assert other.writes == []
+
+
 def test_withdrawn_before_it_is_written(stall: Stall, shelf: Shelf) -> None:
     of = stall.one()
     pub = stall.publisher()
