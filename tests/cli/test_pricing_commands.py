@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from pricecrawl.cli import output
 from pricecrawl.cli.main import run
 from pricecrawl.db.engine import open_engine
 from tests.workflows.street import COSTS, SKUS, Street
@@ -30,7 +31,8 @@ def shell(
     """`pricecrawl ARGS`: exit code, stdout, stderr; on a database of its own."""
     monkeypatch.setenv("PRICECRAWL_HOME", str(tmp_path))
     monkeypatch.setenv("PRICECRAWL_DATABASE_URL", sqlite_url)
-    monkeypatch.setenv("COLUMNS", "200")
+    # The console reads COLUMNS when it is made, which an earlier test of this process may have done.
+    monkeypatch.setattr(output.out, "width", 200)
 
     def call(*args: str) -> tuple[int, str, str]:
         capsys.readouterr()

@@ -156,7 +156,7 @@ def brief(listing: RawListing) -> dict[str, Any]:
             f"{p.kind.value} {p.text!r} {p.currency} {p.unit.value} {p.method.value}" for p in listing.prices
         ]
     if listing.stock:
-        out["stock"] = [f"{s.value.value} {s.method}" for s in listing.stock]
+        out["stock"] = sorted(f"{s.value.value} {s.method}" for s in listing.stock)
     return out
 
 
