@@ -8,8 +8,8 @@ scripts that mention a price are parsed, within a budget.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pricecrawl.domain.availability import Availability, StockReading
@@ -108,6 +108,15 @@ _NET = frozenset(
 _MINOR = frozenset(
     ("price_in_cents", "priceincents", "centamount", "cent_amount", "pricecents", "price_cents")
 )
+# Keys of prices with their rank; words that mean a price only inside a price object are apart.
+_PRICE_PARTS = {key: rank for rank, key in enumerate((*_CURRENT, *_BEFORE, *_MINOR, *_NET))}
+_ONLY_INSIDE = frozenset(
+    (
+        *("sale", "sales", "current", "original", "list", "regular", "was", "now", "final", "amount"),
+        *("value", "unitprice", "pricevalue", "price_value"),
+    )
+)
+_PRICE_KEYS = {key: rank for key, rank in _PRICE_PARTS.items() if key not in _ONLY_INSIDE}
 _CURRENCY = (
     "currency",
     "currencycode",
@@ -163,6 +172,10 @@ class _Holder:
     source: str
     fit: float = 0.0
     order: int = 0
+    known: Node = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.known = {short(key): value for key, value in self.node.items()}
 
 
 def read_embedded(document: Document, subject: Subject) -> Structured | None:
@@ -170,10 +183,10 @@ def read_embedded(document: Document, subject: Subject) -> Structured | None:
     holders: list[_Holder] = []
     for source, value in states(document):
         for node, path in _objects(value):
-            if not any("ric" in key or key in ("variants", "offers") for key in node):
+            if "ric" not in "\n".join(node) and "variants" not in node and "offers" not in node:
                 continue
             holder = _Holder(node, path, source, order=len(holders))
-            if _prices_of(holder) or any(short(key) in ("variants", "offers") for key in node):
+            if "variants" in holder.known or "offers" in holder.known or _prices_of(holder):
                 holder.fit = _fit(holder, subject)
                 holders.append(holder)
     fitting = [holder for holder in holders if holder.fit >= 3]
@@ -205,7 +218,7 @@ def _objects(value: Any) -> Iterator[tuple[Node, tuple[str, ...]]]:
 
 def _fit(holder: _Holder, subject: Subject) -> float:
     """How surely an object is the page's own product."""
-    known = {short(key): value for key, value in holder.node.items()}
+    known = holder.known
     fit = 0.0
     names = [text_of(known[key]) for key in _NAMES if key in known]
     like = max((subject.names_it(name) for name in names if name), default=0.0)
@@ -237,24 +250,10 @@ def _fit(holder: _Holder, subject: Subject) -> float:
 
 def _prices_of(holder: _Holder) -> list[tuple[str, Any, str]]:
     """(key, value, currency) of every price of an object, its price object opened."""
-    known = {short(key): value for key, value in holder.node.items()}
+    known = holder.known
     found: list[tuple[str, Any, str]] = []
     currency = next((text_of(known[key]) for key in _CURRENCY if isinstance(known.get(key), str)), "")
-    for key in (*_CURRENT[:20], *_BEFORE, *_MINOR, *_NET):
-        if key in (
-            "sale",
-            "sales",
-            "current",
-            "original",
-            "list",
-            "regular",
-            "was",
-            "now",
-            "final",
-            "amount",
-            "value",
-        ):
-            continue
+    for key in _in_order(_PRICE_KEYS, known):
         value = known.get(key)
         if isinstance(value, dict):
             found += _price_object(key, value, currency)
@@ -267,11 +266,16 @@ def _prices_of(holder: _Holder) -> list[tuple[str, Any, str]]:
     return found
 
 
+def _in_order(wanted: Mapping[str, int], known: Node) -> list[str]:
+    """The wanted keys that are there, the most telling first."""
+    return sorted(wanted.keys() & known.keys(), key=wanted.__getitem__)
+
+
 def _price_object(name: str, value: Node, currency: str) -> list[tuple[str, Any, str]]:
     known = {short(key): item for key, item in value.items()}
     own = next((text_of(known[key]) for key in _CURRENCY if isinstance(known.get(key), str)), currency)
     found: list[tuple[str, Any, str]] = []
-    for key in (*_CURRENT, *_BEFORE, *_MINOR, *_NET):
+    for key in _in_order(_PRICE_PARTS, known):
         item = known.get(key)
         if isinstance(item, dict):
             inner = {short(inner_key): inner_value for inner_key, inner_value in item.items()}
@@ -286,7 +290,7 @@ def _price_object(name: str, value: Node, currency: str) -> list[tuple[str, Any,
 
 def _reading(best: _Holder, equals: list[_Holder], subject: Subject) -> Structured | None:
     reading = Structured(Method.EMBEDDED)
-    known = {short(key): value for key, value in best.node.items()}
+    known = best.known
     reading.name = next((text_of(known[key]) for key in _NAMES if key in known), "")
     reading.likeness = subject.names_it(reading.name)
     reading.sku = next(
@@ -309,7 +313,7 @@ def _reading(best: _Holder, equals: list[_Holder], subject: Subject) -> Structur
         for price in reading.prices:
             reading.set_aside.append((price, "one of several prices in the page's state"))
         reading.prices = []
-    stock = _stock({short(key): value for key, value in chosen.node.items()}, chosen)
+    stock = _stock(chosen.known, chosen)
     if stock is not None:
         reading.stock.append(stock)
     reading.currency = next((p.currency for p in reading.prices if p.currency), "") or ""

@@ -12,9 +12,15 @@ _WORD = re.compile(r"[^\W_]+")
 @lru_cache(maxsize=2048)
 def name_key(text: str) -> str:
     """What two spellings of a name have in common: letters and digits, one case, no accents."""
-    decomposed = unicodedata.normalize("NFKD", text[:400])
-    bare = "".join(c for c in decomposed if not unicodedata.combining(c)).casefold()
-    return " ".join(_WORD.findall(bare))
+    text = text[:400]
+    if not text.isascii():
+        text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return " ".join(_WORD.findall(text.casefold()))
+
+
+@lru_cache(maxsize=4096)
+def _words(key: str) -> frozenset[str]:
+    return frozenset(key.split())
 
 
 def likeness(one: str, other: str) -> float:
@@ -27,5 +33,5 @@ def likeness(one: str, other: str) -> float:
     small, large = (a, b) if len(a) <= len(b) else (b, a)
     if len(small) >= 4 and f" {small} " in f" {large} ":
         return 0.9
-    left, right = set(a.split()), set(b.split())
+    left, right = _words(a), _words(b)
     return len(left & right) / max(1, min(len(left), len(right))) * 0.85

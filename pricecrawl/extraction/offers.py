@@ -90,7 +90,7 @@ class OfferReading:
         return [p for p in self.prices if p.kind in (PriceKind.STANDARD, PriceKind.SALE, PriceKind.PRE_ORDER)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class OfferContext:
     """How an offer is to be read: by which syntax, under which path, with the currency stated above it."""
 
@@ -124,16 +124,20 @@ def read_offer(node: Node, context: OfferContext) -> OfferReading:
     types = types_of(node)
     found = OfferReading(node=offer, aggregate="aggregateoffer" in types or "lowprice" in offer)
     currency = text_of(offer.get("pricecurrency") or offer.get("currency")) or context.currency
-    context = replace(context, currency=currency)
+    context = OfferContext(context.method, context.selector, currency, context.zone)
     tax = _tax(offer)
     kind = PriceKind.MEMBER if _for_members(offer) else PriceKind.STANDARD
     for price in _plain_prices(offer, context, kind):
-        found.prices.append(replace(price, tax_basis=tax))
+        found.prices.append(price if tax is price.tax_basis else replace(price, tax_basis=tax))
     for key in ("highprice", "maxprice"):
+        if key not in offer:
+            continue
         high = raw_price(offer.get(key), None, _at(context, key), kind)
         if high is not None:
             found.notes.append((high, "the upper end of a range"))
     for key in _LIST_KEYS:
+        if key not in offer:
+            continue
         listed = raw_price(offer.get(key), None, _at(context, key), PriceKind.LIST)
         if listed is not None:
             found.prices.append(listed)
@@ -154,12 +158,14 @@ def read_offer(node: Node, context: OfferContext) -> OfferReading:
 
 
 def _at(context: OfferContext, key: str) -> OfferContext:
-    return replace(context, selector=f"{context.selector}.{key}")
+    return OfferContext(context.method, f"{context.selector}.{key}", context.currency, context.zone)
 
 
 def _plain_prices(offer: Node, context: OfferContext, kind: PriceKind) -> list[RawPrice]:
     """The offer's own price, else the low end of its range, marked as such."""
     for key in ("price", "lowprice", "minprice"):
+        if key not in offer:
+            continue
         price = raw_price(offer.get(key), offer.get("pricecurrency"), _at(context, key), kind)
         if price is None:
             continue

@@ -30,7 +30,7 @@ from pricecrawl.extraction.opengraph import read_opengraph
 from pricecrawl.extraction.page_market import page_market, scripted_currency
 from pricecrawl.extraction.products import Structured, read_structured
 from pricecrawl.extraction.reconcile import Reconciled, amounts, reconcile
-from pricecrawl.extraction.rules import CATEGORY, Rules
+from pricecrawl.extraction.rules import CATEGORY, Rules, default_chooser
 from pricecrawl.extraction.seen import Seen
 from pricecrawl.extraction.stock import configured_stock, control_stock, told_stock
 from pricecrawl.extraction.subject import Subject, nowhere, subject_of
@@ -310,10 +310,9 @@ class _Reader:
         if kind in (PriceKind.MEMBER, PriceKind.PRE_ORDER, PriceKind.LIST) and item.kind is not kind:
             return None
         levels = item.around.levels[: 4 if kind is PriceKind.STANDARD else 3]
-        for rule in self.rules.rules(CATEGORY[kind]):
-            if any(rule.selects(element) for element, _ in levels):
-                return rule.text
-        return None
+        chooser, rules = default_chooser(CATEGORY[kind])
+        ranks = [rank for element, _ in levels if (rank := chooser.first(element)) is not None]
+        return rules[min(ranks)].text if ranks else None
 
     def _seen_stock(self) -> list[StockReading]:
         """What configured rules, the product's own controls and the words of its area say."""

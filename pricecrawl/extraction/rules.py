@@ -12,6 +12,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from pricecrawl.domain.candidate import PriceKind, Tier
+from pricecrawl.extraction.selector_index import Chooser
 from pricecrawl.extraction.selectors import Rule, parse_rules
 
 CATEGORY = MappingProxyType(
@@ -123,6 +124,14 @@ GLOBAL: Mapping[str, tuple[str, ...]] = MappingProxyType(
 @lru_cache(maxsize=512)
 def _parsed(texts: tuple[str, ...], where: str) -> tuple[Rule, ...]:
     return parse_rules(texts, where=where)
+
+
+@lru_cache(maxsize=16)
+def default_chooser(category: str) -> tuple[Chooser, tuple[Rule, ...]]:
+    """The default rules of a category, ready to be asked which is the first to select an element."""
+    rules = _parsed(GLOBAL.get(category, ()), f"default rules, {category}")
+    ranked = [(rank, selector) for rank, rule in enumerate(rules) for selector in rule.simple]
+    return Chooser(ranked), rules
 
 
 @dataclass(frozen=True)

@@ -156,6 +156,30 @@ class FastSelector:
         )
 
 
+class Chooser:
+    """Which of many selectors is the first to select an element.
+
+    Only those are tried that the element's tag, id, classes and attributes leave possible.
+    """
+
+    def __init__(self, selectors: Iterable[tuple[int, FastSelector]]) -> None:
+        """`selectors` have their ranks; several may share one."""
+        self._by_key: dict[tuple[str, str], list[tuple[int, FastSelector]]] = {}
+        for rank, selector in selectors:
+            last = selector.steps[-1][1]
+            self._by_key.setdefault((last.key, last.name), []).append((rank, selector))
+
+    def first(self, element: Node) -> int | None:
+        """Lowest rank of a selector that selects the element."""
+        possible = list(self._by_key.get(("", "*"), ()))
+        keys = {("tag", str(element.tag)), ("id", element.get("id") or "")}
+        keys.update([("attribute", str(name)) for name in element.keys()])  # noqa: SIM118
+        keys.update([("class", name) for name in (element.get("class") or "").split()])
+        for key in self._by_key.keys() & keys:
+            possible += self._by_key[key]
+        return min((rank for rank, selector in possible if selector.selects(element)), default=None)
+
+
 def _follow(combinator: str, found: Iterable[Node], before: set[Node]) -> Iterator[Node]:
     """Those of `found` that stand where the combinator says, seen from one of `before`."""
     match combinator:

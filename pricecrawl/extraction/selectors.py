@@ -104,12 +104,10 @@ class Rule:
                 return filled[0] if filled else []
         return [owner for _, owner in self._nodes(page) if owner is not None]
 
-    def selects(self, element: Node) -> bool:
-        """Whether the base matches one element, without looking at the rest of the page.
-
-        Only for selectors simple enough for the index; False for every other rule.
-        """
-        return self._fast is not None and any(fast.selects(element) for fast in self._fast)
+    @property
+    def simple(self) -> tuple[FastSelector, ...]:
+        """The base's selectors where all of them can be asked of one element alone, else none."""
+        return tuple(self._fast or ())
 
     def matches(self, page: Page, limit: int = MAX_MATCHES) -> list[Match]:
         """Up to `limit` values in document order; empty values and failed assertions are left out.

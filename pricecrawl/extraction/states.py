@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import html
 import re
-from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any
 
@@ -60,7 +59,10 @@ def _whole(body: str) -> Iterator[tuple[Any, int]]:
 
 def _in_attributes(text: str, left: int) -> Iterator[tuple[str, Any]]:
     """Attributes that hold JSON, found in the source: few pages have any, every element has attributes."""
-    for mark in ('="{&quot;', '="[{&quot;', "='{\"", "='[{\""):
+    marks = ["='{\"", "='[{\""]
+    if "{&quot;" in text:
+        marks += ['="{&quot;', '="[{&quot;']
+    for mark in marks:
         place = text.find(mark)
         while place >= 0 and left > 0:
             end = text.find(mark[1], place + len(mark))
@@ -84,13 +86,12 @@ def _within(body: str, left: int) -> Iterator[tuple[Any, int]]:
             if start >= 0:
                 yield parse_at(text, start, LENIENT_BUDGET)[0], len(text)
     prices = [match.start() for match in _PRICE_KEY.finditer(body)][:4_000]
-    openings = [match.end() for match in _OPENING.finditer(body, 0, prices[-1] if prices else 0)]
     position = 0
     tries = 0
     for price in prices:
         if price < position or tries > MAX_TRIES * 4:
             continue
-        between = openings[bisect_left(openings, position) : bisect_left(openings, price)]
+        between = [match.end() for match in _OPENING.finditer(body, position, price)]
         quoted = [place for place in between if _DATA.match(body, place)]
         for place in [*quoted[: MAX_TRIES - 3], *between[-3:]]:
             tries += 1
