@@ -401,12 +401,12 @@ _TWO_DIGITS = re.compile(r"\d{2}")
 def _with_cents_behind(textmap: TextMap, item: Occurrence) -> Occurrence:
     """Small digits right behind the sign of a whole amount are its cents, as French price tags are set."""
     index = item.last + 1
-    if index >= len(textmap.pieces) or textmap.broken_between(item.last):
+    cents = textmap.pieces[index].strip() if index < len(textmap.pieces) else ""
+    if not _TWO_DIGITS.fullmatch(cents) or textmap.broken_between(item.last):
         return item
-    cents = textmap.pieces[index].strip()
     whole = _WHOLE_BEFORE_SIGN.fullmatch(item.text)
     glued = not textmap.text[item.end : textmap.starts[index]].strip(JOINT)
-    if whole is None or not glued or not _TWO_DIGITS.fullmatch(cents) or not _is_fraction(textmap, index):
+    if whole is None or not glued or not _is_fraction(textmap, index):
         return item
     text = f"{whole[1]}{',' if '.' in whole[1] else '.'}{cents} {whole[2]}"
     end = textmap.starts[index] + len(textmap.pieces[index])

@@ -15,8 +15,6 @@ MAX_TOTAL = 3_000_000  # characters of all blocks of a page
 
 def json_ld_nodes(document: Document) -> list[Node]:
     """Every top-level node of every block, in the order of the page; references are resolved."""
-    if "ld+json" not in document.text:
-        return []
     nodes: list[Node] = []
     blocks = total = 0
     seen: set[str] = set()
@@ -31,7 +29,8 @@ def json_ld_nodes(document: Document) -> list[Node]:
             continue
         seen.add(body)
         nodes.extend(nodes_in(body))
-    resolve_references(nodes)
+    if any("@id" in body for body in seen):
+        resolve_references(nodes)
     return nodes
 
 

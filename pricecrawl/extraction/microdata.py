@@ -21,7 +21,10 @@ _named = etree.XPath("descendant-or-self::*/@itemprop/..")
 _typed = etree.XPath("descendant-or-self::*/@typeof/..")
 _related = etree.XPath("descendant-or-self::*/@property/..")
 
-_RDFA_MARKS = ("vocab=", 'typeof="schema:', 'typeof="http')
+_referring = etree.XPath("boolean(descendant-or-self::*/@itemref)")
+_vocabulary = etree.XPath("boolean(descendant-or-self::*/@vocab)")
+
+_RDFA_PREFIXES = ("schema:", "http")
 
 MAX_PROPERTIES = 6_000
 MAX_TEXT = 400
@@ -32,11 +35,11 @@ _LINKS = {"a": "href", "area": "href", "link": "href", "img": "src", "audio": "s
 
 def microdata_nodes(document: Document) -> list[Node]:
     """Top-level items in the order of the page, then one node of properties that no item holds."""
-    if "itemprop=" not in document.text:
-        return []
     named: list[etree._Element] = _named(document.tree)  # type: ignore[assignment]
+    if not named:
+        return []
     return _collect(
-        _scopes_of(named[:MAX_PROPERTIES]) if "itemref=" not in document.text else _scoped(document.tree),  # type: ignore[arg-type]
+        _scoped(document.tree) if _referring(document.tree) else _scopes_of(named[:MAX_PROPERTIES]),  # type: ignore[arg-type]
         named,
         type_of=lambda element: element.get("itemtype") or "",
         names_of=lambda element: (element.get("itemprop") or "").split(),
@@ -62,12 +65,14 @@ def _scopes_of(named: list[etree._Element]) -> list[etree._Element]:
 
 def rdfa_nodes(document: Document) -> list[Node]:
     """Top-level RDFa Lite things in the order of the page; metas of OpenGraph are not among them."""
-    text = document.text
-    # RDFa Lite needs a vocabulary or a prefix; the bare word `typeof` is JavaScript's.
-    if "typeof=" not in text or not any(mark in text for mark in _RDFA_MARKS):
+    typed: list[etree._Element] = _typed(document.tree)  # type: ignore[assignment]
+    # RDFa Lite needs a vocabulary or a prefix.
+    if not any((element.get("typeof") or "").startswith(_RDFA_PREFIXES) for element in typed[:200]) and (
+        not typed or not _vocabulary(document.tree)
+    ):
         return []
     return _collect(
-        _typed(document.tree),  # type: ignore[arg-type]
+        typed,
         _related(document.tree),  # type: ignore[arg-type]
         type_of=lambda element: element.get("typeof") or "",
         names_of=lambda element: (element.get("property") or element.get("rel") or "").split(),

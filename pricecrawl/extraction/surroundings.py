@@ -110,6 +110,7 @@ class Surroundings:
             self.spine[node] = len(self.spine)
             node = node.getparent()
         self._marks: dict[etree._Element, int] = {}
+        self._targets: dict[etree._Element, str] = {}
         self._around: dict[etree._Element, Around] = {}
         self._other: dict[etree._Element, str] = {}
         self.priced: set[etree._Element] = set()
@@ -213,13 +214,22 @@ class Surroundings:
         return ""
 
     def _leads_away(self, link: etree._Element) -> bool:
-        href = (link.get("href") or "").strip()
+        return bool(self._target(link))
+
+    def _target(self, link: etree._Element) -> str:
+        """The path of the other page that a link leads to, empty if it leads to none."""
+        known = self._targets.get(link)
+        if known is None:
+            known = self._targets[link] = self._path_of((link.get("href") or "").strip())
+        return known
+
+    def _path_of(self, href: str) -> str:
         if not href or href.startswith(("#", "javascript:", "?", "mailto:", "tel:")):
-            return False
+            return ""
         target = self.document.absolute(href)
         if any(same_path(target, own) for own in self.subject.addresses):
-            return False
-        return bool(address(target).path)
+            return ""
+        return address(target).path
 
     def _is_site_header(self, node: etree._Element) -> bool:
         return not any(parent.tag in ("main", "article", "section") for parent in node.iterancestors())
@@ -295,10 +305,9 @@ class Surroundings:
         for number, link in enumerate(box.iter("a")):
             if number > 12:
                 return False
-            href = (link.get("href") or "").strip()
-            if not href or _PICTURE.search(href) or not self._leads_away(link):
+            target = self._target(link)
+            if not target or _PICTURE.search(link.get("href") or ""):
                 continue
-            target = address(self.document.absolute(href)).path
             if next(link.iter("img"), None) is not None:
                 pictures.add(target)
             if len(words_of(link, 60)) >= 8:
