@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from _pytest.nodeid import coerce_node_id
 from sqlalchemy import Engine
 
 from pricecrawl.db.engine import open_engine, upgrade
@@ -14,6 +15,19 @@ from tests import postgres
 from tests.shops.running import oscar, vendure
 
 __all__ = ["oscar", "vendure"]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of an `xdist_group` on one worker.
+
+    pytest-xdist 3.8 writes the group into `_nodeid`, which pytest reads no more since 9.2: without this
+    the groups are ignored in silence, and each worker starts a shop of its own.
+    """
+    for item in items:
+        grouped = getattr(item, "_nodeid", None)
+        if grouped is not None and grouped != item.nodeid:
+            item._id = coerce_node_id(grouped)
 
 
 @pytest.fixture(scope="session")
