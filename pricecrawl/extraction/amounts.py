@@ -173,6 +173,8 @@ _NUMBER_BEFORE = re.compile(rf"(?<![\w.,])({_NUMBER})[{_BLANKS}]{{0,8}}\Z")
 _REACH = 30  # characters before a sign in which its number may stand
 _SIGN = re.compile(f"[{''.join(sorted(_AFTER_SIGNS))}]")
 _STRIPPED = " \t\n\r\u00a0\u202f\u2009\u2007\u200e\u200f:" + JOINT
+# Digits: the first one apart, so that the engine looks for a set of characters.
+_RUN = re.compile("[0-9٠-٩۰-۹०-९๐-๙０-９][0-9٠-٩۰-۹०-९๐-๙０-９]*")
 # Letters by ranges, without the digits and punctuation of their scripts: half the cost of a category.
 _WORD = re.compile(
     "[a-zA-Z\u00c0-\u05bd\u05bf-\u05f2\u0620-\u065f\u066e-\u06d3\u06d5-\u06ef\u06fa-\u0965\u0970-\u1fff\u3040-\ufaff]+"
@@ -180,7 +182,7 @@ _WORD = re.compile(
 _PREFIX = re.compile(r"(?<![A-Za-z])[A-Z]{1,3}\Z")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Occurrence:
     """One amount as it stands: offsets in the joined text, its text, and its first and last piece."""
 
@@ -259,11 +261,15 @@ def _fills_a_price(element: etree._Element, number: str) -> bool:
 def _signs_in(text: str) -> set[tuple[int, int]]:
     """(start, end) of every currency sign, and of every currency word that touches a number.
 
-    Words are told apart once for the whole text; only those that may be a currency are looked for.
+    Only the words beside digits are told apart, and only those that may be a currency are looked for.
     """
     found = {match.span() for match in islice(_SIGN.finditer(text), MAX_SIGNS)}
     known, parts = _vocabulary()
-    said = parts.intersection(_WORD.findall(text))
+    near = [
+        text[max(0, match.start() - 14) : match.end() + 14]
+        for match in islice(_RUN.finditer(text), MAX_SIGNS)
+    ]
+    said = parts.intersection(_WORD.findall(JOINT.join(near)))
     if not said:
         return found
     words = [word for part in said for word in known[part]]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 
 from lxml import etree
 
@@ -151,10 +151,17 @@ def _named_to_buy(names: str) -> bool:
     return _BUYING_NAMES.search(names.lower()) is not None
 
 
+def _candidates(document: Document) -> Iterator[etree._Element]:
+    """Elements that may be controls; links are many, so they are fetched only when they are asked for."""
+    yield from document.tagged("button")
+    yield from document.tagged("input")
+    yield from document.tree.iter("a")
+
+
 def controls(document: Document) -> list[Control]:
     """Buttons, submit inputs and links dressed as buttons."""
     found: list[Control] = []
-    for element in chain(document.tagged("button"), document.tagged("input"), document.tagged("a")):
+    for element in _candidates(document):
         tag = element.tag
         classes = element.get("class") or ""
         if tag == "a":

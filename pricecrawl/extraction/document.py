@@ -112,16 +112,6 @@ class Document:
         return known
 
     @cached_property
-    def scripts(self) -> list[tuple[etree._Element, str]]:
-        """Every script with its text."""
-        return [(script, script.text or "") for script in self.tagged("script")]
-
-    @cached_property
-    def sheets(self) -> list[tuple[etree._Element, str]]:
-        """Every style sheet with its text."""
-        return [(style, style.text or "") for style in self.tagged("style")]
-
-    @cached_property
     def textmap(self) -> TextMap:
         """The readable text with the way back to its elements."""
         return TextMap(self.tree)

@@ -18,9 +18,10 @@ def json_ld_nodes(document: Document) -> list[Node]:
     nodes: list[Node] = []
     blocks = total = 0
     seen: set[str] = set()
-    for script, body in document.scripts:
+    for script in document.tagged("script"):
         if "ld+json" not in (script.get("type") or "").lower():
             continue
+        body = script.text or ""
         blocks += 1
         total += len(body)
         if blocks > MAX_BLOCKS or total > MAX_TOTAL:

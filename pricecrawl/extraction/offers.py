@@ -18,7 +18,8 @@ from pricecrawl.domain.market import TaxBasis
 from pricecrawl.extraction.stock_words import schema_availability
 from pricecrawl.extraction.things import Human, Node, as_list, fields, short, text_of, types_of
 
-_MACHINE = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2})?\Z", re.ASCII)
+# No program writes an exponent behind a dot without digits: "84.e3" is damage, not eighty-four thousand.
+_MACHINE = re.compile(r"[+-]?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d{1,2})?|\d+\.|\.\d+)\Z", re.ASCII)
 _ISO = re.compile(r"[A-Za-z]{3}\Z")
 
 _LIST_TYPES = frozenset(("listprice", "strikethroughprice", "srp", "msrp", "regularprice", "originalprice"))

@@ -33,7 +33,8 @@ _DATA = re.compile(r"[{\[]\s*(?:[{\[]\s*)*[\"']")
 def states(document: Document) -> Iterator[tuple[str, Any]]:
     """(where, value) of every piece of JSON that mentions a price, within the budget."""
     left = BUDGET
-    for number, (script, body) in enumerate(document.scripts):
+    for number, script in enumerate(document.tagged("script")):
+        body = script.text
         if not body or left <= 0 or _PRICE_KEY.search(body) is None:
             continue
         kind = (script.get("type") or "").lower()

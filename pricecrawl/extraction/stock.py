@@ -8,6 +8,7 @@ what the page shows may overrule each other; the decision says why (`domain.avai
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from lxml import etree
 
@@ -116,11 +117,10 @@ def told_stock(document: Document, surroundings: Surroundings, *, named: bool = 
         piece = " ".join(written.split())
         if not 2 <= len(piece) <= MAX_PIECE:
             continue
-        said = sayings(piece)
-        counted = counted_state(piece) if not said else Availability.UNKNOWN
-        if not said and counted is Availability.UNKNOWN:
+        told = _told(piece)
+        if told is None:
             continue
-        reading = _statement(piece, said, counted, textmap.holder(index), surroundings, named=named)
+        reading = _statement(piece, *told, textmap.holder(index), surroundings, named=named)
         if reading is None:
             continue
         key = (reading.value, reading.confidence)
@@ -128,6 +128,14 @@ def told_stock(document: Document, surroundings: Surroundings, *, named: bool = 
         if known is None or len(reading.text) < len(known.text):
             found[key] = reading
     return _strongest(list(found.values()))
+
+
+@lru_cache(maxsize=8192)
+def _told(piece: str) -> tuple[tuple[Said, ...], Availability] | None:
+    """What a text says of stock in words, else by a count; None where it says nothing."""
+    said = sayings(piece)
+    counted = counted_state(piece) if not said else Availability.UNKNOWN
+    return (said, counted) if said or counted is not Availability.UNKNOWN else None
 
 
 def _statement(

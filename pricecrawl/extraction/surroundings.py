@@ -74,7 +74,7 @@ _OTHERS_TITLE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Around:
     """Everything around one element, up to the box that it shares with the product's heading.
 

@@ -15,9 +15,9 @@ from lxml import etree
 
 JOINT = "\x1f"  # between two pieces of text: never part of a page's own text
 
-_pieces = etree.XPath("descendant::text()[normalize-space() and not(parent::script or parent::style)]")
+_pieces = etree.XPath("descendant::text()[normalize-space()][not(parent::script or parent::style)]")
 _first_piece = etree.XPath(
-    "descendant::text()[normalize-space() and not(parent::script or parent::style)][1]", smart_strings=False
+    "descendant::text()[normalize-space()][not(parent::script or parent::style)][1]", smart_strings=False
 )
 
 # A label is drawn inline but belongs to its own choice, so what stands in it is a line of its own.
@@ -76,7 +76,8 @@ class TextMap:
     __slots__ = ("_places", "pieces", "starts", "text")
 
     def __init__(self, root: etree._Element) -> None:
-        self.pieces: list[etree._ElementUnicodeResult] = _pieces(root)  # type: ignore[assignment]
+        body = root.find("body")
+        self.pieces: list[etree._ElementUnicodeResult] = _pieces(body if body is not None else root)  # type: ignore[assignment]
         self._places: dict[etree._Element, int | None] = {}
         self.text = JOINT.join(self.pieces)
         self.starts = list(accumulate([len(piece) + 1 for piece in self.pieces], initial=0))

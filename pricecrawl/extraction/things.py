@@ -106,7 +106,7 @@ def texts_of(value: object) -> list[str]:
     return [text for text in (text_of(item) for item in as_list(value)[:100]) if text]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Found:
     """A node with the way to it: property names from its block down, and whether it is another thing's.
 

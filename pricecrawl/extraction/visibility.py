@@ -116,7 +116,7 @@ class Visibility:
 
 
 def _css_of(document: Document) -> str:
-    sheets = [text for style, text in document.sheets if _is_for_screens(style)]
+    sheets = [style.text or "" for style in document.tagged("style") if _is_for_screens(style)]
     css = "\n".join(sheets)[:MAX_CSS]
     if "none" not in css and "hidden" not in css:
         return ""
