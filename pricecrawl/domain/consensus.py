@@ -20,7 +20,7 @@ from pricecrawl.domain.availability import Availability, decide
 from pricecrawl.domain.candidate import Candidate, PriceKind
 from pricecrawl.domain.consensus_currency import choose_currency
 from pricecrawl.domain.consensus_groups import Group, agree, groups, is_guess, money, rank
-from pricecrawl.domain.consensus_tax import drop_net
+from pricecrawl.domain.consensus_tax import TaxView, drop_net
 from pricecrawl.domain.consensus_vote import Choice, doubt_priority, drop_impostors, vote
 from pricecrawl.domain.listing import Listing
 from pricecrawl.domain.market import Market, TaxBasis
@@ -174,10 +174,22 @@ def _choose(
         of_kind = [c for c in left if c.kind is kind]
         if not of_kind:
             continue
+        everyone = [c for c in left if c.kind in PRIMARY_KINDS]
+
+        def judged(view: TaxView, kind: PriceKind = kind, everyone: Sequence[Candidate] = everyone) -> Choice:
+            choice = vote(view.candidates, kind=kind, currency=currency, last=last)
+            if kind is not PriceKind.STANDARD:
+                choice = doubt_priority(choice, everyone, currency, last)
+            return choice
+
         tax = drop_net(of_kind, market, currency)
-        choice = vote(tax.candidates, kind=kind, currency=currency, last=last)
-        if kind is not PriceKind.STANDARD:
-            choice = doubt_priority(choice, [c for c in left if c.kind in PRIMARY_KINDS], currency, last)
+        choice = judged(tax)
+        # A clear vote for the gross price needs nobody's word on which of the amounts is net.
+        if tax.likely_net and (
+            choice.reasons or choice.chosen is None or choice.chosen.amount in tax.likely_net
+        ):
+            tax = tax.without_likely_net()
+            choice = judged(tax)
         return replace(
             choice,
             trace=(*trace, *tax.sentences, *choice.trace),

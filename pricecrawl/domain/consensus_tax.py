@@ -7,7 +7,7 @@ that the higher includes tax. Nothing is ever computed into a price here: both a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -69,11 +69,25 @@ _EURO = frozenset(_RATES) - _OWN_MONEY - {"RO", "RU", "SE", "SG", "TR", "UA", "Z
 
 @dataclass(frozen=True, slots=True)
 class TaxView:
-    """Candidates left after net amounts went, with what is to be said and doubted about it."""
+    """Candidates left after labelled net amounts went, with what is to be said and doubted about it.
+
+    `likely_net` are amounts still among them that look like the net of a shown price although no label
+    says so. They go, with a review, if the vote needs them gone: see `without_likely_net`.
+    """
 
     candidates: tuple[Candidate, ...]
     sentences: tuple[str, ...] = ()
     reasons: tuple[ReviewReason, ...] = ()
+    likely_net: frozenset[Decimal] = frozenset()
+    likely_sentences: tuple[str, ...] = ()
+
+    def without_likely_net(self) -> TaxView:
+        """The view without amounts that are probably net, which a person must confirm."""
+        return TaxView(
+            tuple(c for c in self.candidates if c.amount not in self.likely_net),
+            (*self.sentences, *self.likely_sentences),
+            (*self.reasons, ReviewReason.TAX_BASIS_CONFLICT),
+        )
 
 
 def vat_rates(market: Market, currency: str | None) -> tuple[Decimal, ...]:
@@ -104,10 +118,10 @@ def drop_net(candidates: Sequence[Candidate], market: Market, currency: str | No
     """Take out amounts that another amount on the page contains with VAT added.
 
     Labelled net amounts go whenever a labelled gross one stands beside them. An unlabelled amount
-    that only markup gives goes when a visible amount is exactly it plus VAT; if no label says that
-    the visible one includes tax, the country must be known and it is also a review, since a 20 %
-    discount looks the same as a 25 % rate. In a market that quotes without tax, the labels work the
-    other way round.
+    that only markup gives goes when an amount labelled with tax is exactly it plus VAT. If no label
+    says that the higher one includes tax, the country must be known, the page must show it, and it is
+    only likely, since a 20 % discount looks the same as a 25 % rate. In a market that quotes without
+    tax, the labels work the other way round.
     """
     wanted, other = TaxBasis.INCLUSIVE, TaxBasis.EXCLUSIVE
     if market.tax_basis is TaxBasis.EXCLUSIVE:
@@ -130,42 +144,41 @@ def drop_net(candidates: Sequence[Candidate], market: Market, currency: str | No
             left = tuple(c for c in left if c.tax_basis is not other or c in clash)
             word = "without" if other is TaxBasis.EXCLUSIVE else "with"
             sentences.append(f"{_list(gone, currency)} is labelled {word} tax and is set aside.")
-    if wanted is TaxBasis.INCLUSIVE:
-        left = _drop_by_rate(left, market, currency, sentences, reasons)
-    return TaxView(left, tuple(sentences), tuple(reasons))
+    if wanted is not TaxBasis.INCLUSIVE:
+        return TaxView(left, tuple(sentences), tuple(reasons))
+    taxed = _nets(left, market, currency, lambda c: c.tax_basis is TaxBasis.INCLUSIVE)
+    left = tuple(c for c in left if c.amount not in taxed)
+    sentences += taxed.values()
+    likely: dict[Decimal, str] = {}
+    if market.country:
+        likely = _nets(left, market, currency, lambda c: is_visible(c.method) and not is_guess(c.method))
+    return TaxView(left, tuple(sentences), tuple(reasons), frozenset(likely), tuple(likely.values()))
 
 
-def _drop_by_rate(
+def _nets(
     candidates: tuple[Candidate, ...],
     market: Market,
     currency: str | None,
-    sentences: list[str],
-    reasons: list[ReviewReason],
-) -> tuple[Candidate, ...]:
+    is_gross: Callable[[Candidate], bool],
+) -> dict[Decimal, str]:
+    """Amounts of markup alone that are a gross amount without its VAT, each with its sentence."""
     amounts = sorted({c.amount for c in candidates})
-    at = {amount: [c for c in candidates if c.amount == amount] for amount in amounts}
-    gone: set[Decimal] = set()
+    firm = {c.amount for c in candidates if is_visible(c.method) or c.tax_basis is TaxBasis.INCLUSIVE}
+    gross_amounts = sorted({c.amount for c in candidates if is_gross(c)})
+    found: dict[Decimal, str] = {}
     for net in amounts:
-        if any(is_visible(c.method) or c.tax_basis is TaxBasis.INCLUSIVE for c in at[net]):
+        if net in firm:
             continue
-        for gross in amounts:
-            labelled = any(c.tax_basis is TaxBasis.INCLUSIVE for c in at[gross])
-            shown = any(is_visible(c.method) and not is_guess(c.method) for c in at[gross])
-            if gross <= net or not (labelled or (shown and market.country)):
-                continue
-            rate = is_net_of(net, gross, market, currency)
-            if rate is None:
-                continue
-            gone.add(net)
-            percent = format((rate * 100).normalize(), "f")
-            sentences.append(
-                f"{money(net, currency)} in the markup is {money(gross, currency)} without {percent} % VAT; "
-                "the price with VAT is the price."
-            )
-            if not labelled:
-                reasons.append(ReviewReason.TAX_BASIS_CONFLICT)
-            break
-    return tuple(c for c in candidates if c.amount not in gone)
+        for gross in gross_amounts:
+            rate = is_net_of(net, gross, market, currency) if gross > net else None
+            if rate is not None:
+                percent = format((rate * 100).normalize(), "f")
+                found[net] = (
+                    f"{money(net, currency)} in the markup is {money(gross, currency)} without {percent} % "
+                    "VAT; the price with VAT is the price."
+                )
+                break
+    return found
 
 
 def _list(amounts: Sequence[Decimal], currency: str | None) -> str:

@@ -371,6 +371,28 @@ def test_the_price_with_vat_is_the_price() -> None:
     assert (result.price, result.tax_basis, result.needs_review) == (121, TaxBasis.INCLUSIVE, False)
 
 
+def test_a_clear_vote_for_the_gross_price_needs_no_guess_at_the_net_one() -> None:
+    """The page showing what two kinds of markup agree on may not turn a sure price into a doubt."""
+    market = Market("SE", "EUR")
+    found = [
+        read("125", Method.JSON_LD, ".a"),
+        read("125", Method.RDFA),
+        read("100", Method.JSON_LD, ".b"),
+    ]
+    assert (settle(found, market=market).price, settle(found, market=market).needs_review) == (125, False)
+    for shown in (Method.BUY_BOX, Method.CUSTOM_CSS, Method.CUSTOM_REGEX):
+        result = settle([*found, read("125", shown)], market=market)
+        assert (result.price, reasons(result)) == (125, set())
+
+
+def test_an_amount_that_may_be_net_is_a_doubt_where_it_would_win_or_contradict() -> None:
+    market = Market("SE", "EUR")
+    for markup in ([Method.JSON_LD], [Method.JSON_LD, Method.MICRODATA, Method.RDFA]):
+        found = [*(read("100", method) for method in markup), read("125", Method.BUY_BOX)]
+        result = settle(found, market=market)
+        assert (result.price, reasons(result)) == (125, {"tax_basis_conflict"})
+
+
 def test_a_trade_market_takes_the_price_without_vat() -> None:
     result = settle(
         [
