@@ -21,18 +21,21 @@ from pricecrawl.domain.candidate import Candidate, PriceKind
 from pricecrawl.domain.consensus_currency import choose_currency
 from pricecrawl.domain.consensus_groups import Group, agree, groups, is_guess, money, rank
 from pricecrawl.domain.consensus_tax import TaxView, drop_net
-from pricecrawl.domain.consensus_vote import Choice, doubt_priority, drop_impostors, vote
+from pricecrawl.domain.consensus_vote import Choice, doubt_priority, drop_impostors, path_of, vote
 from pricecrawl.domain.listing import Listing
 from pricecrawl.domain.market import Market, TaxBasis
 from pricecrawl.domain.observation import Observation
 from pricecrawl.domain.preference import Preference, select_preferred
 from pricecrawl.domain.reasons import ReviewReason
-from pricecrawl.domain.sanity import Anchor, judge
+from pricecrawl.domain.sanity import Anchor, Finding, is_out_of_stock, judge
 
 __all__ = ["Agreement", "Anchor", "Consensus", "Preference", "observe", "settle"]
 
 PRIMARY_KINDS = (PriceKind.SALE, PriceKind.PRE_ORDER, PriceKind.STANDARD)
 """Kinds that may be the price, in the order in which they take it."""
+
+_PLACE_OF = {reason: place for place, reason in enumerate(ReviewReason)}
+_ZERO = Decimal(0)
 
 
 class Agreement(StrEnum):
@@ -80,6 +83,20 @@ def settle(
 ) -> Consensus:
     """Choose the price of one listing from its candidates, and say how sure that is."""
     market = market or Market()
+    lone = _lone(candidates, market.currency) if preference is None else None
+    if lone is not None:
+        return _settle_lone(*lone, availability, anchor)
+    return settle_all(candidates, availability, anchor, preference, market)
+
+
+def settle_all(
+    candidates: Sequence[Candidate],
+    availability: Availability,
+    anchor: Anchor | None,
+    preference: Preference | None,
+    market: Market,
+) -> Consensus:
+    """Any number of candidates, of any kind and currency."""
     everything = tuple(sorted(candidates, key=rank))
     primary = [c for c in everything if c.kind in PRIMARY_KINDS]
     view = choose_currency(primary or everything, market.currency, anchor.currency if anchor else None)
@@ -152,10 +169,94 @@ def settle(
         by_preference=choice.by_preference,
         tax_basis=_tax_basis(chosen, local, currency),
         needs_review=bool(reasons),
-        review_reasons=tuple(sorted(set(reasons), key=list(ReviewReason).index)),
+        review_reasons=_in_order(reasons),
         candidates=everything,
         trace=tuple(trace),
     )
+
+
+def _in_order(reasons: Sequence[ReviewReason]) -> tuple[ReviewReason, ...]:
+    return tuple(sorted(set(reasons), key=_PLACE_OF.__getitem__))
+
+
+def _lone(candidates: Sequence[Candidate], currency: str | None) -> tuple[Candidate, Candidate | None] | None:
+    """The only price, and the list price beside it, where there is nothing to choose between.
+
+    That is what almost every entry of a feed is: one price that is no guess, all in the market's currency.
+    """
+    if not currency or len(candidates) > 2:
+        return None
+    price: Candidate | None = None
+    listed: Candidate | None = None
+    for candidate in candidates:
+        if candidate.currency != currency:
+            return None
+        if candidate.kind is PriceKind.LIST:
+            if listed is not None:
+                return None
+            listed = candidate
+        elif price is not None or candidate.kind not in PRIMARY_KINDS or is_guess(candidate.method):
+            return None
+        else:
+            price = candidate
+    return None if price is None else (price, listed)
+
+
+def _settle_lone(
+    price: Candidate, listed: Candidate | None, availability: Availability, anchor: Anchor | None
+) -> Consensus:
+    """What `settle_all` says of a `_lone` price, without asking who else votes: nobody does."""
+    amount, currency, kind = price.amount, price.currency, price.kind
+    name = _source(price)
+    said = money(amount, currency)
+    trace = [
+        f"{path_of(kind)}: {said} ({name}) weighs {_ZERO + price.weight}.",
+        f"{said} by {name}: a single source, nothing corroborates it.",
+    ]
+    findings: list[Finding] = []
+    if anchor is not None or is_out_of_stock(availability):
+        findings = judge(
+            price=amount,
+            currency=currency,
+            method=price.method,
+            confidence=price.confidence,
+            sources=frozenset((price.source_key,)),
+            availability=availability,
+            anchor=anchor,
+        )
+        trace += [finding.sentence for finding in findings]
+    stands = not any(finding.withhold for finding in findings)
+    candidates: tuple[Candidate, ...] = (price,)
+    original: Decimal | None = None
+    if listed is not None:
+        candidates = (price, listed) if rank(price) < rank(listed) else (listed, price)
+        if listed.amount > amount and not agree(listed.amount, amount, currency):
+            original = listed.amount
+            trace.append(f"The list price is {money(original, currency)} ({_source(listed)}).")
+    pre_order = amount if kind is PriceKind.PRE_ORDER else None
+    shown = stands or original is not None or pre_order is not None
+    return Consensus(
+        price=amount if stands else None,
+        currency=currency if shown else None,
+        kind=kind if stands else None,
+        method=price.method.value if stands else None,
+        selector=price.selector if stands else "",
+        original_price=original,
+        member_price=None,
+        pre_order_price=pre_order,
+        agreement=Agreement.SINGLE_SOURCE if stands else Agreement.NONE,
+        sources=1,
+        by_preference=False,
+        tax_basis=price.tax_basis,
+        needs_review=bool(findings),
+        review_reasons=_in_order([finding.reason for finding in findings]) if findings else (),
+        candidates=candidates,
+        trace=tuple(trace),
+    )
+
+
+def _source(candidate: Candidate) -> str:
+    return f"{candidate.method.value} {candidate.selector}".strip()
 
 
 def _in_currency(candidate: Candidate, currency: str | None) -> Candidate:
@@ -238,7 +339,7 @@ def _last_price(anchor: Anchor | None, currency: str | None) -> Decimal | None:
 
 
 def _support_sentence(chosen: Candidate, sources: int) -> str:
-    where = f"{chosen.method.value} {chosen.selector}".strip()
+    where = _source(chosen)
     price = money(chosen.amount, chosen.currency)
     if sources <= 1:
         return f"{price} by {where}: a single source, nothing corroborates it."
@@ -310,10 +411,11 @@ def observe(listing: Listing, consensus: Consensus, *, extractor_version: str) -
     doubts = [reason.value for reason in consensus.review_reasons]
     doubts += listing.review_hints
     trace = list(consensus.trace)
-    stock = decide(listing.stock)
-    if stock.conflict:
-        doubts.append(ReviewReason.STOCK_CONFLICT.value)
-        trace.append(stock.reason)
+    if len(listing.stock) > 1:
+        stock = decide(listing.stock)
+        if stock.conflict:
+            doubts.append(ReviewReason.STOCK_CONFLICT.value)
+            trace.append(stock.reason)
     reasons = tuple(dict.fromkeys(doubts))
     basis = consensus.tax_basis if consensus.tax_basis is not TaxBasis.UNKNOWN else listing.tax_basis
     return Observation(

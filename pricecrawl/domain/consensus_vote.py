@@ -77,6 +77,17 @@ def drop_impostors(local: Sequence[Candidate], currency: str | None) -> Cleaned:
     return Cleaned(tuple(c for c in local if c.kind in secondary or c.amount not in gone), tuple(sentences))
 
 
+_PATHS = {
+    PriceKind.SALE: "A deal price takes the price ahead of the vote",
+    PriceKind.PRE_ORDER: "A pre-order price takes the price ahead of the vote",
+}
+
+
+def path_of(kind: PriceKind) -> str:
+    """How a price of this kind becomes the price, for a trace sentence."""
+    return _PATHS.get(kind, "The vote of standard prices")
+
+
 def vote(
     candidates: Sequence[Candidate],
     *,
@@ -98,11 +109,7 @@ def vote(
 
     winner = found[0]
     tied = [g for g in rivals(winner, found, currency) if winner.score - g.score <= TIE_MARGIN]
-    path = {
-        PriceKind.SALE: "A deal price takes the price ahead of the vote",
-        PriceKind.PRE_ORDER: "A pre-order price takes the price ahead of the vote",
-    }.get(kind, "The vote of standard prices")
-    trace = [f"{path}: " + "; ".join(f"{g.describe()} weighs {g.score}" for g in found[:4]) + "."]
+    trace = [f"{path_of(kind)}: " + "; ".join(f"{g.describe()} weighs {g.score}" for g in found[:4]) + "."]
     reasons: list[ReviewReason] = []
     if tied:
         contenders = [winner, *tied]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pricecrawl.domain.availability import Availability
 from pricecrawl.domain.candidate import Candidate, Method, PriceKind, confidence_of, weight_of
-from pricecrawl.domain.consensus import PRIMARY_KINDS, Anchor, Consensus, Preference, settle
+from pricecrawl.domain.consensus import PRIMARY_KINDS, Anchor, Consensus, Preference, settle, settle_all
 from pricecrawl.domain.consensus_groups import agree, groups, score
 from pricecrawl.domain.market import Market, TaxBasis
 from pricecrawl.domain.reasons import ReviewReason
@@ -93,6 +93,14 @@ def test_permuting_candidates_never_changes_the_result(found, around, random) ->
     shuffled = list(found)
     random.shuffle(shuffled)
     assert settle(shuffled, **around) == settle(found, **around)
+
+
+@SETTINGS
+@given(st.lists(candidates(["EUR"] * 9 + [None]), min_size=1, max_size=2), situation)
+def test_a_lone_price_is_settled_as_any_number_of_them(found, around) -> None:
+    """The short way of a feed's entries says the same words as the long one."""
+    around |= {"market": Market("NL", "EUR"), "preference": None}
+    assert repr(settle(found, **around)) == repr(settle_all(found, **around))
 
 
 @SETTINGS
