@@ -10,7 +10,7 @@ from uuid import uuid4
 from sqlalchemy import Engine, func, select, update
 from sqlalchemy.exc import IntegrityError
 
-from pricecrawl.db import absence, partitions, runs, saving
+from pricecrawl.db import absence, doubts, partitions, runs, saving
 from pricecrawl.db.crawl_types import (
     BatchResult,
     EvidenceRow,
@@ -26,6 +26,7 @@ from pricecrawl.db.sql import among, insert_rows, storable, upsert
 from pricecrawl.db.tables import listing, rejection, run, skip_count, source
 from pricecrawl.domain.availability import Availability
 from pricecrawl.domain.candidate import Method
+from pricecrawl.domain.confirmed import Confirmed
 from pricecrawl.domain.errors import SourceBusy, UsageProblem
 from pricecrawl.domain.events import Event, EventType
 from pricecrawl.domain.observation import Observation
@@ -215,6 +216,11 @@ class CrawlStore:
                 anchor = Anchor(row.price, row.currency, Availability(row.availability))
                 found[row.source_sku] = (anchor, preference)
         return found
+
+    def confirmed(self, source: str, skus: Sequence[str]) -> dict[str, Confirmed]:
+        """What a person last confirmed of listings, where it still is the accepted price."""
+        with self.engine.connect() as conn:
+            return doubts.confirmed(conn, source, skus)
 
     def save_batch(
         self, run_id: int, observations: Sequence[Observation], evidence: Sequence[EvidenceRow]

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, select, text, update
+from sqlalchemy import Connection, bindparam, func, select, text, update
 
 from pricecrawl.db.sql import among, storable, upsert
-from pricecrawl.db.tables import candidate_review
-from pricecrawl.domain.candidate import Candidate
+from pricecrawl.db.tables import candidate_review, listing, observation
+from pricecrawl.domain.availability import Availability
+from pricecrawl.domain.candidate import Candidate, PriceKind
+from pricecrawl.domain.confirmed import Confirmed
 from pricecrawl.domain.observation import Observation
 
 
@@ -89,3 +92,44 @@ def raise_all(conn: Connection, reviews: Sequence[dict[str, Any]]) -> int:
         reviews,
     )
     return sum(row["listing_id"] not in already for row in reviews)
+
+
+def confirmed(conn: Connection, source: str, skus: Sequence[str]) -> dict[str, Confirmed]:
+    """What a person last confirmed of listings, where it still is the accepted price."""
+    if not skus:
+        return {}
+    review = candidate_review.c
+    last = (
+        select(func.max(review.id).label("id"))
+        .join(listing, listing.c.id == review.listing_id)
+        .where(listing.c.source == source, review.status == "approved")
+        .where(among(conn, listing.c.source_sku, skus))
+        .group_by(review.listing_id)
+        .subquery()
+    )
+    query = (
+        select(
+            *(listing.c.source_sku, listing.c.price, listing.c.currency),
+            *(review.chosen, review.reasons, review.decided_at),
+            *(observation.c.original_price, observation.c.member_price, observation.c.availability),
+        )
+        .select_from(candidate_review)
+        .join(last, last.c.id == review.id)
+        .join(listing, listing.c.id == review.listing_id)
+        .join(observation, observation.c.id == review.observation_id)
+    )
+    found: dict[str, Confirmed] = {}
+    for row in conn.execute(query):
+        chosen = row.chosen or {}
+        is_price = chosen.get("kind") not in (None, PriceKind.MEMBER.value, PriceKind.LIST.value)
+        if is_price and row.price is not None and Decimal(chosen["amount"]) == row.price:
+            found[row.source_sku] = Confirmed(
+                price=row.price,
+                currency=row.currency,
+                original_price=row.original_price,
+                member_price=row.member_price,
+                availability=Availability(row.availability),
+                reasons=frozenset(row.reasons),
+                confirmed_at=row.decided_at,
+            )
+    return found

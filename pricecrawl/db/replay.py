@@ -11,10 +11,12 @@ from typing import Any
 
 from sqlalchemy import Row, Select, func, select
 
+from pricecrawl.db import doubts
 from pricecrawl.db.store import Store
 from pricecrawl.db.tables import evidence, listing, observation, rejection
 from pricecrawl.domain.availability import Availability
 from pricecrawl.domain.candidate import Method
+from pricecrawl.domain.confirmed import Confirmed
 from pricecrawl.domain.observation import EvidenceRef
 from pricecrawl.domain.preference import Preference
 from pricecrawl.domain.reasons import RejectionReason
@@ -25,6 +27,7 @@ from pricecrawl.domain.sanity import Anchor
 class Before:
     """One stored observation. `anchor` is the listing's accepted price before it.
 
+    `confirmed` is what a person said of the listing's price, if that still is the accepted one.
     `is_latest` tells that nothing newer is stored of the listing, `is_missed` that later runs did not
     see the listing or its page is gone.
     """
@@ -42,6 +45,7 @@ class Before:
     preference: Preference | None
     is_latest: bool
     is_missed: bool
+    confirmed: Confirmed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +161,12 @@ class ReplayStore(Store):
             preference=preference,
             is_latest=row.last_observation_id == row.id,
             is_missed=bool(row.consecutive_misses or row.gone_streak),
+            confirmed=self._confirmed(row.source, row.source_sku) if preference is not None else None,
         )
+
+    def _confirmed(self, source: str, source_sku: str) -> Confirmed | None:
+        with self.engine.connect() as conn:
+            return doubts.confirmed(conn, source, [source_sku]).get(source_sku)
 
     def _accepted_before(self, listing_id: int, observation_id: int) -> Anchor | None:
         last = (

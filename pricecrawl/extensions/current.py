@@ -172,7 +172,12 @@ class CurrentRun:
         from pricecrawl.db.before import sizes_of
 
         anchors = self.store.anchors(self.slug, [raw.source_sku for raw in listings])
-        found = {sku: Known(anchor, preference) for sku, (anchor, preference) in anchors.items()}
+        # Who confirmed a price left a preference, so the others need not be asked about.
+        confirmed = self.store.confirmed(self.slug, [sku for sku, (_, said) in anchors.items() if said])
+        found = {
+            sku: Known(anchor, preference, confirmed=confirmed.get(sku))
+            for sku, (anchor, preference) in anchors.items()
+        }
         gtins = {
             raw.source_sku: gtin
             for raw in listings

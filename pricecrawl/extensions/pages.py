@@ -13,6 +13,7 @@ from pricecrawl.domain.listing import Listing, RawListing
 from pricecrawl.domain.observation import EvidenceRef, Observation
 
 if TYPE_CHECKING:
+    from pricecrawl.domain.confirmed import Confirmed
     from pricecrawl.domain.consensus import Anchor, Preference
     from pricecrawl.domain.normalize import KnownSizes, Rejected
     from pricecrawl.evidence.store import Fetched
@@ -35,11 +36,15 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What earlier runs know of one listing; `sizes` is what its GTIN contains at all other listings."""
+    """What earlier runs know of one listing.
+
+    `sizes` is what its GTIN contains at all other listings, `confirmed` what a person said of its price.
+    """
 
     anchor: Anchor | None = None
     preference: Preference | None = None
     sizes: KnownSizes | None = None
+    confirmed: Confirmed | None = None
 
 
 NOTHING_KNOWN = Known()

@@ -1,6 +1,7 @@
 """300: candidates become one price, or a review.
 
 The rule is `domain.consensus`; this asks it, with the last accepted price and a person's saved preference.
+What a person confirmed in sight of the same doubts is not asked again (`domain.confirmed`).
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from scrapy.crawler import Crawler
 
 from pricecrawl import __version__
+from pricecrawl.domain.confirmed import answered
 from pricecrawl.domain.consensus import observe, settle
 from pricecrawl.domain.listing import Listing
 from pricecrawl.domain.observation import Observation
@@ -53,7 +55,8 @@ class ConsensusPipeline:
                     preference=before.preference,
                     market=market,
                 )
-                observed.append(observe(listing, consensus, extractor_version=__version__))
+                seen = observe(listing, consensus, extractor_version=__version__)
+                observed.append(answered(seen, before.confirmed))
             except Exception as bug:
                 observed.append(bug)
         return observed

@@ -14,6 +14,7 @@ from pricecrawl.db.model_calls import ModelCallStore
 from pricecrawl.db.replay import Before, StoredPage
 from pricecrawl.domain.availability import decide
 from pricecrawl.domain.challenge import ResponseFacts, classify
+from pricecrawl.domain.confirmed import answered
 from pricecrawl.domain.consensus import observe, settle
 from pricecrawl.domain.consensus_groups import money
 from pricecrawl.domain.listing import RawListing
@@ -63,7 +64,10 @@ class Item:
             preference=self.before.preference if self.before is not None else None,
             market=self.market,
         )
-        return replace(observe(listing, consensus, extractor_version=version), observed_at=seen_at)
+        seen = observe(listing, consensus, extractor_version=version)
+        if self.before is not None:
+            seen = answered(seen, self.before.confirmed)
+        return replace(seen, observed_at=seen_at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from pricecrawl import __version__
 from pricecrawl.db.before import sizes_of
 from pricecrawl.db.crawl import CrawlStore, EvidenceRow, RejectionRow
 from pricecrawl.db.intake import Stored, last_seen, stored
+from pricecrawl.domain.confirmed import answered
 from pricecrawl.domain.consensus import observe, settle
 from pricecrawl.domain.errors import PricecrawlError, Refused
 from pricecrawl.domain.identifiers import read_gtin
@@ -139,6 +140,7 @@ def _store(
         market=market,
     )
     seen = observe(listing, consensus, extractor_version=__version__)
+    seen = answered(seen, store.confirmed(source, [listing.source_sku]).get(listing.source_sku))
     store.save_batch(run_id, [seen], [page])
     return Recorded(State.NORMALIZED, run_id, ref, seen, stored(store.engine, source, seen.source_sku))
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from pricecrawl.db.crawl import CrawlStore
 from pricecrawl.db.replay import Before, StoredPage
+from pricecrawl.domain.confirmed import answered
 from pricecrawl.domain.consensus import observe, settle
 from pricecrawl.domain.errors import PricecrawlError
 from pricecrawl.domain.listing import RawListing
@@ -113,7 +114,8 @@ def _compare(page: StoredPage, before: Before, raw: RawListing, market: Market, 
         market=market,
     )
     # It was seen when it was seen: reading it again makes it no fresher.
-    after = replace(observe(listing, consensus, extractor_version=version), observed_at=before.observed_at)
+    seen = answered(observe(listing, consensus, extractor_version=version), before.confirmed)
+    after = replace(seen, observed_at=before.observed_at)
     fields = {
         name: (getattr(before, name), getattr(after, name))
         for name in COMPARED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -182,6 +183,36 @@ def test_a_replay_of_nonsense_is_said(
 def test_a_replay_since_tomorrow_reads_nothing(crawled: Engine, capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = command(capsys, "replay", "--since", "2999-01-01", "--json")
     assert json.loads(out)["pages"] == 0
+
+
+def test_a_doubt_that_a_person_answered_is_not_asked_again_by_the_next_crawl(
+    db: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Markup and page disagree about stock for good: who confirmed the price in sight of it has answered."""
+    sold_out = (
+        page("kettle").replace("39.90", "29.90").replace("</h1>", "</h1><p class=stock>Ausverkauft</p>")
+    )
+    shown = {"body": sold_out}
+
+    async def story(count: int) -> None:
+        async with FeedShop() as shop:
+            shop.special["/kettle"] = lambda _: web.Response(text=shown["body"], content_type="text/html")
+            await crawl(row(shop, product_urls=["kettle"]), "retailer")
+            write_row(tmp_path, shop.origin)
+        assert len(LearningStore(db).open_reviews()) == count
+
+    asyncio.run(story(1))
+    monkeypatch.setenv("PRICECRAWL_SOURCES", str(tmp_path / "rows"))
+    (review,) = LearningStore(db).open_reviews()
+    assert review.reasons == ("stock_conflict",)
+    arguments = ("--choose", "1", "--reason", "the button works")
+    assert command(capsys, "review", "approve", f"candidate:{review.id}", *arguments)[0] == 0
+    asyncio.run(story(0))
+    assert [item.price for item in everything(db, tables.observation)] == [Decimal("29.90")] * 2
+    _, out, _ = command(capsys, "replay", "--json")
+    assert json.loads(out)["applicable"] == 0
+    shown["body"] = sold_out.replace("29.90", "31.90").replace("29,90", "31,90")
+    asyncio.run(story(1))
 
 
 # --- selectors --------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from pricecrawl.db.crawl import CrawlStore
 from pricecrawl.db.events import EventLog
 from pricecrawl.db.learning import LearningStore
 from pricecrawl.db.tables import candidate_review, listing, price_history, run
+from pricecrawl.domain.availability import Availability
 from pricecrawl.domain.candidate import Method, PriceKind, Tier
 from pricecrawl.domain.consensus import Preference, settle
 from pricecrawl.domain.errors import UsageProblem
@@ -126,6 +127,26 @@ def test_v4_a_confirmation_clears_the_doubt_and_the_next_read_honours_it(
     anchor, preference = crawl.anchors("kettles", ["A-1"])["A-1"]
     again = settle(doubtful().candidates, anchor=anchor, preference=preference)
     assert (again.price, again.by_preference, again.needs_review) == (Decimal("29.99"), True, False)
+
+
+def test_what_a_person_confirmed_is_known_while_it_is_the_accepted_price(
+    crawl: CrawlStore, store: LearningStore, number: int
+) -> None:
+    assert crawl.confirmed("kettles", ["A-1"]) == {}
+    confirm(store, number, place(store, number, Method.CUSTOM_CSS), by="ann", reason="buy box", now=LATER)
+    said = crawl.confirmed("kettles", ["A-1", "B-2"])["A-1"]
+    assert (said.price, said.currency, said.availability) == (Decimal("29.99"), "EUR", Availability.IN_STOCK)
+    assert (said.reasons, said.confirmed_at) == (frozenset({"sources_disagree"}), LATER)
+    assert crawl.confirmed("mugs", ["A-1"]) == {}
+    crawl.save_batch(open_run_of(crawl), [an_observation(price="25.00")], [])
+    assert crawl.confirmed("kettles", ["A-1"]) == {}
+
+
+def test_a_confirmed_members_price_says_nothing_of_the_price(
+    crawl: CrawlStore, store: LearningStore, number: int
+) -> None:
+    confirm(store, number, place(store, number, Method.MEMBER_PRICE), by="ann", reason="club", now=LATER)
+    assert crawl.confirmed("kettles", ["A-1"]) == {}
 
 
 def test_a_rule_takes_over_the_choices_that_it_replaces(
