@@ -35,12 +35,18 @@ class HoldStore(Store):
         query = select(*_COLUMNS).where(hold.c.cleared_at.is_(None)).order_by(hold.c.id)
         return [HoldRow(*row) for row in conn.execute(query)]
 
-    def covering(self, conn: Connection, sku_name: str, target: str) -> list[HoldRow]:
-        """Switches that forbid writing the price of a SKU to a target at this moment."""
+    def covering(
+        self, conn: Connection, sku_name: str, target: str, source: str | None = None
+    ) -> list[HoldRow]:
+        """Switches that forbid writing the price of a SKU to a target at this moment.
+
+        `source` is the one whose offer set the price, where one did.
+        """
         covers = or_(
             hold.c.scope == "everything",
             and_(hold.c.scope == "sku", hold.c.value == sku_name),
             and_(hold.c.scope == "target", hold.c.value == target),
+            and_(hold.c.scope == "source", hold.c.value == source),
         )
         query = select(*_COLUMNS).where(hold.c.cleared_at.is_(None), covers).order_by(hold.c.id)
         return [HoldRow(*row) for row in conn.execute(query)]

@@ -14,12 +14,18 @@ from pricecrawl.db.store import Store
 from pricecrawl.db.tables import (
     approval,
     audit_event,
+    competitor,
+    listing,
+    mapping,
+    market_price_snapshot,
+    observation,
     price_decision,
     publication,
     publication_lease,
     sku,
     sku_cost,
     sku_policy,
+    source,
 )
 
 Fields = Mapping[str, Any]
@@ -56,6 +62,31 @@ class PublicationStore(Store):
         query = select(sku_policy.c.overrides).where(sku_policy.c.sku == name)
         found: Mapping[str, Any] | None = conn.execute(query).scalar_one_or_none()
         return found
+
+    def ground(self, conn: Connection, made: Fields) -> Fields | None:
+        """The offer that set the price of a decision, as it stands today; None where none did.
+
+        `source`, `source_sku`, `observed_at`, whether the source is `enabled` and the competitor `approved`
+        (None: nobody said), and the `mapping_status` (None: the pair is gone).
+        """
+        query = (
+            select(
+                *(listing.c.source, listing.c.source_sku, observation.c.observed_at, source.c.enabled),
+                *(competitor.c.approved, mapping.c.status.label("mapping_status")),
+            )
+            .select_from(market_price_snapshot)
+            .join(observation, observation.c.id == market_price_snapshot.c.winning_observation_id)
+            .join(listing, listing.c.id == observation.c.listing_id)
+            .join(source, source.c.slug == listing.c.source)
+            .join(competitor, competitor.c.source == listing.c.source, isouter=True)
+            .join(
+                mapping,
+                and_(mapping.c.listing_id == listing.c.id, mapping.c.sku == made["sku"]),
+                isouter=True,
+            )
+            .where(market_price_snapshot.c.id == made["snapshot_id"])
+        )
+        return _one(conn, query)
 
     def get(self, conn: Connection, of: str, *, lock: bool = False) -> Fields | None:
         """One publication; with `lock` nobody else can move it until the transaction ends."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 from pricecrawl.db.holds import HoldStore
 from pricecrawl.db.policies import PolicyStore
 from pricecrawl.db.publications import PublicationStore
+from pricecrawl.domain.mapping import ACCEPTED
 from pricecrawl.domain.reasons import FindingCode
 from pricecrawl.pricing.decision import compute
-from pricecrawl.pricing.findings import Finding, Inputs
+from pricecrawl.pricing.findings import Finding, Inputs, block
 from pricecrawl.pricing.policy import Settings
 from pricecrawl.pricing.recheck import inputs_of, recheck
 from pricecrawl.pricing.states import State
@@ -48,7 +49,10 @@ def gates(store: PublicationStore, tx: Any, made: Fields, target: str, *, now: d
         return Closed(State.BLOCKED, f"decision {of} was approved by nobody")
     if made["expires_at"] is not None and made["expires_at"] <= now:
         return Closed(State.STALE, f"its approval ended on {made['expires_at']:%Y-%m-%d %H:%M} UTC")
-    inputs = today(store, tx, made["sku"], target, current=made["current_price"], now=now)
+    # A rollback repeats a price of earlier days: it does not stand on what a shop asks for today.
+    ground = None if made["decision_reason"] == "rollback" else store.ground(tx, made)
+    source = None if ground is None else ground["source"]
+    inputs = today(store, tx, made["sku"], target, current=made["current_price"], source=source, now=now)
     if inputs is None:
         return Closed(State.BLOCKED, f"SKU {made['sku']} is no longer in the catalogue")
     if inputs.policy_version != made["policy_version"] and inputs.settings is not None:
@@ -65,20 +69,58 @@ def gates(store: PublicationStore, tx: Any, made: Fields, target: str, *, now: d
     for finding in recheck(inputs, made["proposed_price"]):
         if finding.code not in excused:
             return Closed(State.BLOCKED, finding.detail, finding)
+    return None if ground is None else _ground(ground, inputs, asked=not actions)
+
+
+def _ground(ground: Fields, inputs: Inputs, *, asked: bool) -> Closed | None:
+    """Whether the offer that set the price may still set one; `asked` where no person has looked at it.
+
+    Switched off is a kill switch that somebody may turn on again. What was mapped wrongly, ruled out or
+    is too old by now asks for another decision; a person who approved has seen how old it was.
+    """
+    name = f"{ground['source']}/{ground['source_sku']}"
+    if not ground["enabled"]:
+        why = f"source {ground['source']}, whose offer set this price, is switched off"
+        return Closed(State.BLOCKED, why, block(FindingCode.HOLD_ACTIVE, why))
+    if ground["mapping_status"] not in ACCEPTED:
+        return Closed(
+            State.STALE, f"{name}, whose offer set this price, is not known to be this SKU any more"
+        )
+    if ground["approved"] is False:
+        return Closed(State.STALE, f"{name} set this price, and {ground['source']} is no competitor any more")
+    settings, subject = inputs.settings, inputs.subject
+    if asked and settings is not None:
+        holds = timedelta(minutes=settings.freshness_minutes(subject.tier))
+        if inputs.now - ground["observed_at"] > holds:
+            return Closed(
+                State.STALE,
+                f"{name} set this price at {ground['observed_at']:%Y-%m-%d %H:%M} UTC, more than "
+                f"{holds.total_seconds() / 60:g} minutes ago, and nobody has looked at it",
+            )
     return None
 
 
 def today(
-    store: PublicationStore, tx: Any, sku: str, target: str, *, current: Decimal | None, now: datetime
+    store: PublicationStore,
+    tx: Any,
+    sku: str,
+    target: str,
+    *,
+    current: Decimal | None,
+    now: datetime,
+    source: str | None = None,
 ) -> Inputs | None:
-    """What a price of a SKU is checked against at this moment; None where the SKU is gone."""
+    """What a price of a SKU is checked against at this moment; None where the SKU is gone.
+
+    `source` is the one whose offer set the price: a hold on it counts too.
+    """
     row = store.subject(tx, sku)
     if row is None:
         return None
     policy = in_force(PolicyStore(store.engine), tx, now)
     settings: Settings | None
     settings, version = settings_of(policy, sku, row.category, store.overrides(tx, sku))
-    held = HoldStore(store.engine).covering(tx, sku, target)
+    held = HoldStore(store.engine).covering(tx, sku, target, source)
     return inputs_of(
         replace(subject_of(row), current_price=current),
         cost_of(store.costs(tx, sku), now),

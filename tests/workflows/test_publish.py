@@ -12,7 +12,8 @@ import pytest
 
 from pricecrawl.db.catalogue import CatalogueStore
 from pricecrawl.db.holds import HoldStore
-from pricecrawl.db.tables import price_decision, publication, sku
+from pricecrawl.db.reviews import ReviewStore
+from pricecrawl.db.tables import competitor, mapping, price_decision, publication, sku
 from pricecrawl.domain.errors import Refused, UsageProblem
 from pricecrawl.domain.roles import Principal, Role
 from pricecrawl.pricing.ports import (
@@ -28,8 +29,9 @@ from pricecrawl.pricing.ports import (
     WritePrice,
 )
 from pricecrawl.pricing.states import State
-from pricecrawl.workflows import catalogue, holds, publish, verify
+from pricecrawl.workflows import catalogue, holds, publish, review, verify
 from pricecrawl.workflows.publisher import Boundary
+from tests.factories import NOON
 from tests.workflows.shelf import SETTLE, Clock, Shelf
 from tests.workflows.stall import QUICK, Stall
 from tests.workflows.street import Street
@@ -129,7 +131,10 @@ def test_somebody_changed_what_we_had_verified(stall: Stall, shelf: Shelf) -> No
 class TestGates:
     """Asked when publishing is asked for, and once more with the shop's state in hand."""
 
-    @pytest.mark.parametrize(("scope", "value"), [("everything", ""), ("target", "shelf"), ("sku", "K-7")])
+    @pytest.mark.parametrize(
+        ("scope", "value"),
+        [("everything", ""), ("target", "shelf"), ("sku", "K-7"), ("source", "kettles")],
+    )
     def test_held_when_asked_for(self, stall: Stall, shelf: Shelf, scope: str, value: str) -> None:
         of = stall.one()
         held = HoldStore(stall.street.engine)
@@ -159,6 +164,74 @@ class TestGates:
         assert after.status is State.BLOCKED
         assert (shelf.writes, stall.decision(of).status) == ([], "BLOCKED")
         assert "hold_active" in {item["code"] for item in stall.decision(of).findings}
+
+    def test_the_source_is_held_at_the_last_moment(self, stall: Stall, shelf: Shelf) -> None:
+        """Somebody finds that the shop behind a price is read wrongly: what it decided is not written."""
+        of = stall.one()
+
+        def throw(boundary: Boundary, _: str) -> None:
+            if boundary is Boundary.READ:
+                held = HoldStore(stall.street.engine)
+                holds.place(held, "source", "kettles", reason="odd prices", by="ann", now=stall.clock())
+
+        after = stall.publish(of, stall.publisher(on=throw))
+        assert (after.status, shelf.writes) == (State.BLOCKED, [])
+        assert "source kettles: odd prices" in after.why
+
+    def test_another_source_is_held(self, stall: Stall) -> None:
+        of = stall.one()
+        stall.street.observe("50.00", source="mugs", gtin=None, sku="M-1")
+        held = HoldStore(stall.street.engine)
+        holds.place(held, "source", "mugs", reason="odd prices", by="ann", now=stall.clock())
+        assert stall.publish(of).status is State.VERIFIED
+
+    def test_the_source_is_switched_off(self, stall: Stall, shelf: Shelf) -> None:
+        of = stall.one()
+        crawl = stall.street.crawl
+        crawl.set_enabled("kettles", False, by="ann", reason="a redesign", now=stall.clock())
+        with pytest.raises(Refused, match="source kettles, whose offer set this price, is switched off"):
+            publish.request(stall.publisher(), of, "shelf", now=stall.clock())
+        assert stall.decision(of).status == "APPROVED"
+        crawl.set_enabled("kettles", True, by="ann", reason="read again", now=stall.clock())
+        assert stall.publish(of).status is State.VERIFIED
+
+    def test_the_mapping_was_rejected(self, stall: Stall, shelf: Shelf) -> None:
+        """Decided by an offer that turned out to be another product."""
+        of = stall.one()
+        name = publish.request(stall.publisher(), of, "shelf", now=stall.clock())
+        number = stall.row(mapping, sku="K-7").id
+        reviews = ReviewStore(stall.street.engine)
+        review.reject(reviews, f"mapping:{number}", by="ann", reason="another kettle", now=stall.clock())
+        after = stall.run(name)
+        assert (after.status, shelf.writes) == (State.STALE, [])
+        assert "kettles/k-K-7" in after.why
+
+    def test_the_competitor_was_ruled_out(self, stall: Stall, shelf: Shelf) -> None:
+        of = stall.one()
+        with stall.street.engine.begin() as tx:
+            tx.execute(competitor.insert().values(source="kettles", retailer="Kettles", approved=False))
+        with pytest.raises(Refused, match="no competitor any more"):
+            publish.request(stall.publisher(), of, "shelf", now=stall.clock())
+        assert stall.decision(of).status == "STALE"
+
+    def test_the_offer_is_too_old(self, stall: Stall, shelf: Shelf) -> None:
+        """A policy's approval holds as long as the offer counts: two hours in tier B, from its reading on."""
+        of = stall.one()
+        stall.clock.now = NOON + timedelta(hours=2)
+        name = publish.request(stall.publisher(), of, "shelf", now=stall.clock())
+        stall.clock.now += timedelta(seconds=1)
+        after = stall.run(name)
+        assert (after.status, shelf.writes) == (State.STALE, [])
+        assert "more than 120 minutes ago" in after.why
+
+    def test_a_person_has_seen_how_old_it_was(self, stall: Stall, shelf: Shelf) -> None:
+        shelf.put("K-7", "20.00")
+        of = stall.decide({"K-7": ("20.00", "18.00")})["K-7"]
+        review.approve(
+            ReviewStore(stall.street.engine), of, by="bob", reason="the market is there", now=stall.clock()
+        )
+        stall.clock.now = NOON + timedelta(hours=5)
+        assert stall.publish(of).status is State.VERIFIED
 
     def test_another_target_is_held(self, stall: Stall) -> None:
         of = stall.one()

@@ -143,6 +143,15 @@ def test_held(stall: Stall) -> None:
     assert back(stall).verdict is Verdict.BLOCK
 
 
+def test_a_source_that_is_held_does_not_keep_a_wrong_price_out_there(stall: Stall, shelf: Shelf) -> None:
+    """Hold the source that misled us, then take back what it did."""
+    two_prices(stall)
+    held = HoldStore(stall.street.engine)
+    holds.place(held, "source", "kettles", reason="a wrong feed", by="ann", now=stall.clock())
+    assert stall.publish(back(stall).decision_id).status is State.VERIFIED
+    assert shelf.prices["K-7"] == Decimal("19.40")
+
+
 def test_out_of_quarantine(stall: Stall, shelf: Shelf) -> None:
     """A price that somebody else overwrote in between can be taken back from where it is."""
     first = stall.one("20.00", "19.40")
