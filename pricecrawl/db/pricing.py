@@ -130,6 +130,7 @@ class PricingStore(Store):
             price_decision.c.currency,
             price_decision.c.current_price,
             price_decision.c.proposed_price,
+            price_decision.c.status,
         ).where(
             price_decision.c.created_at >= moment,
             price_decision.c.verdict == "ALLOW",

@@ -193,10 +193,20 @@ class PublicationStore(Store):
         return list({(row["sku"], row["scope"]): row for row in rows}.values())
 
     def moved_since(self, conn: Connection, moment: datetime) -> list[Any]:
-        """SKU, currency, amount and amount before of what was written from `moment` on."""
-        query = select(
-            publication.c.sku, publication.c.currency, publication.c.amount, publication.c.pre_state
-        ).where(publication.c.intent_at >= moment, publication.c.pre_state.is_not(None))
+        """What was written from `moment` on or waits to be written, with the price before it.
+
+        `pre_state` is what the shop had, None until it was read; `current_price` is what the decision
+        goes out from.
+        """
+        written = and_(publication.c.intent_at >= moment, publication.c.pre_state.is_not(None))
+        query = (
+            select(
+                *(publication.c.decision_id, publication.c.sku, publication.c.currency),
+                *(publication.c.amount, publication.c.pre_state, price_decision.c.current_price),
+            )
+            .join(price_decision, price_decision.c.decision_id == publication.c.decision_id)
+            .where(or_(written, publication.c.status == "PUBLISH_PENDING"))
+        )
         return list(conn.execute(query))
 
     # --- leases --------------------------------------------------------------------------------

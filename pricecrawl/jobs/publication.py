@@ -53,7 +53,7 @@ def _step(publication: str) -> Result:
 @DBOS.step(name="publication.request", retries_allowed=True, max_attempts=8, interval_seconds=0.5)
 def _request(decision: str, target: str) -> Result:
     try:
-        of = publish.request(_publisher(), decision, target, now=datetime.now(UTC))
+        of = publish.request(_publisher(), decision, target, now=datetime.now(UTC), counted=True)
     except Refused as problem:
         return {"refused": str(problem)}
     return {"publication": of}
@@ -83,8 +83,8 @@ def _plan(decisions: Sequence[str], target: str) -> Result:
 @DBOS.step(name="batch.after_canaries")
 def _after_canaries(plan: Mapping[str, Any], target: str) -> Result:
     made = batch.Plan(tuple(plan["first"]), tuple(plan["rest"]), plan["refused"], plan["recalled"])
-    rest, recalled = batch.after_canaries(_publisher(), made, target, now=datetime.now(UTC))
-    return {"rest": list(rest), "recalled": recalled}
+    after = batch.after_canaries(_publisher(), made, target, now=datetime.now(UTC))
+    return {"rest": list(after.rest), "recalled": dict(after.recalled), "refused": dict(after.refused)}
 
 
 @DBOS.workflow(name="batch", max_recovery_attempts=1000)
@@ -92,6 +92,7 @@ def _batch(decisions: Sequence[str], target: str) -> Result:
     plan: Result = _plan(decisions, target)
     results = _all(plan["first"], target, plan["refused"])
     after: Result = _after_canaries(plan, target)
+    plan["refused"] |= after["refused"]
     results |= _all(after["rest"], target, plan["refused"])
     return {
         "canaries": plan["first"] if plan["rest"] else [],

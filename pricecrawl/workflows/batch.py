@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from decimal import Decimal
-from typing import Any
+from datetime import datetime
 
-from pricecrawl.db.policies import PolicyStore
-from pricecrawl.db.pricing import PricingStore
 from pricecrawl.domain.errors import Refused
 from pricecrawl.domain.reasons import FindingCode
-from pricecrawl.pricing.breaker import Moved, canaries, tripped
+from pricecrawl.pricing.breaker import canaries
 from pricecrawl.pricing.findings import Finding, review
-from pricecrawl.pricing.policy import Settings
-from pricecrawl.pricing.states import State, advance
-from pricecrawl.workflows import publish
-from pricecrawl.workflows.decision_rows import review_requested
-from pricecrawl.workflows.policies import in_force
+from pricecrawl.pricing.states import State
+from pricecrawl.workflows import mass, publish
 from pricecrawl.workflows.publisher import Fields, Next, Publisher, need_publisher
 
 Run = Callable[[str], Next]
@@ -59,9 +52,10 @@ def publish_batch(
         list(made.first) if made.rest else [], refused=dict(made.refused), recalled=dict(made.recalled)
     )
     _go(pub, made.first, done, target=target, run=run, clock=clock)
-    rest, recalled = after_canaries(pub, made, target, now=clock())
-    done.recalled |= recalled
-    _go(pub, rest, done, target=target, run=run, clock=clock)
+    after = after_canaries(pub, made, target, now=clock())
+    done.recalled |= after.recalled
+    done.refused |= after.refused
+    _go(pub, after.rest, done, target=target, run=run, clock=clock)
     return done
 
 
@@ -81,10 +75,9 @@ def plan(pub: Publisher, decisions: Iterable[str], target: str, *, now: datetime
     pub.placement(target)
     names = list(dict.fromkeys(decisions))
     with pub.store.begin() as tx:
-        policy = in_force(PolicyStore(pub.store.engine), tx, now)
+        settings = mass.default_settings(pub.store, tx, now)
         rows = [row for of in names if (row := pub.store.decision(tx, of)) is not None]
-        settings = policy.default if policy else Settings()
-        finding = _too_much(pub, tx, rows, settings, now)
+        finding = mass.too_much(pub.store, tx, rows, settings, now=now)
     known = {row["decision_id"] for row in rows}
     refused = {of: f"there is no decision {of}." for of in names if of not in known}
     names = [of for of in names if of in known]
@@ -100,23 +93,36 @@ def plan(pub: Publisher, decisions: Iterable[str], target: str, *, now: datetime
     )
 
 
-def after_canaries(
-    pub: Publisher, made: Plan, target: str, *, now: datetime
-) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Who goes on after the first, and who goes back to review because one of them failed."""
+@dataclass(frozen=True, slots=True)
+class After:
+    """Who goes on after the first; who goes back to review, and who has to be asked for again, and why."""
+
+    rest: tuple[str, ...] = ()
+    recalled: Mapping[str, str] = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+
+def after_canaries(pub: Publisher, made: Plan, target: str, *, now: datetime) -> After:
+    """What follows from how the first ones fared."""
     if not made.rest:
-        return (), {}
+        return After()
     with pub.store.engine.connect() as conn:
         rows = [pub.store.get(conn, publish.publication_id(target, of)) for of in made.first]
         rest = [row for of in made.rest if (row := pub.store.decision(conn, of)) is not None]
     # One that was refused, or stale by the time of writing, says nothing against the others.
     fine = {State.VERIFIED.value, State.STALE.value, State.BLOCKED.value}
     failed = [row for row in rows if row is not None and row["status"] not in fine]
-    if not failed:
-        return made.rest, {}
-    why = f"{len(failed)} of {len(made.first)} prices published first were not verified"
-    kept, recalled = _recall(pub, rest, review(FindingCode.CANARY_FAILED, why), now)
-    return tuple(kept), recalled
+    if failed:
+        why = f"{len(failed)} of {len(made.first)} prices published first were not verified"
+        kept, recalled = _recall(pub, rest, review(FindingCode.CANARY_FAILED, why), now)
+        return After(tuple(kept), recalled)
+    if not any(row is not None and row["status"] == State.VERIFIED.value for row in rows):
+        why = (
+            f"decision {{}} is not published: none of the {len(made.first)} prices that went first could be "
+            "written, so nothing shows that the shop takes them; publish the rest again."
+        )
+        return After(refused={of: why.format(of) for of in made.rest})
+    return After(made.rest)
 
 
 def _go(
@@ -130,63 +136,29 @@ def _go(
 ) -> None:
     for of in names:
         try:
-            publication = publish.request(pub, of, target, now=clock())
+            publication = publish.request(pub, of, target, now=clock(), counted=True)
         except Refused as problem:
             done.refused[of] = str(problem)
             continue
         done.results[publication] = run(publication)
 
 
-def _too_much(
-    pub: Publisher, tx: Any, rows: Sequence[Fields], settings: Settings, now: datetime
-) -> Finding | None:
-    """The breaker over what was written in the window and what is to be written now, by currency."""
-    moves: dict[str, dict[str, Decimal]] = {}
-    since = now - timedelta(minutes=settings.breaker_window_minutes)
-    for row in pub.store.moved_since(tx, since):
-        before = row.pre_state.get("amount")
-        if before is not None and (moved := abs(row.amount - Decimal(before))):
-            moves.setdefault(row.currency, {})[row.sku] = moved
-    for made in rows:
-        if made["current_price"] is not None and made["proposed_price"] is not None:
-            moved = abs(made["proposed_price"] - made["current_price"])
-            if moved:
-                moves.setdefault(made["currency"], {})[made["sku"]] = moved
-    if all(len(moved) < max(settings.breaker_min_moves, 1) for moved in moves.values()):
-        return None
-    totals = PricingStore(pub.store.engine).totals(tx)
-    for currency, moved_by in sorted(moves.items()):
-        count, total = totals.get(currency, (0, Decimal(0)))
-        if found := tripped(Moved(len(moved_by), sum(moved_by.values(), Decimal(0)), count, total), settings):
-            return found
-    return None
-
-
 def _recall(
     pub: Publisher, rows: Sequence[Fields], finding: Finding, now: datetime
 ) -> tuple[list[str], dict[str, str]]:
-    """Send to review what only the policy allowed; what a person approved goes on.
+    """Send to review what only the policy allowed; what a person stands behind goes on.
 
-    Returns the names of those that go on, and why the others do not.
+    Returns the names of those that go on (also those that are not approved: they are refused by name when
+    they are asked for), and why the others do not.
     """
-    approved, recalled = [], {}
-    store = PricingStore(pub.store.engine)
+    going, recalled = [], {}
     with pub.store.begin() as tx:
-        policy = in_force(PolicyStore(pub.store.engine), tx, now)
-        hours = (policy.default if policy else Settings()).review_hours
         for row in rows:
             of = row["decision_id"]
-            made = pub.store.decision(tx, of, lock=True)
-            if made is None or made["status"] != State.APPROVED.value:
+            made = pub.store.decision(tx, of, lock=True) or row
+            if made["status"] != State.APPROVED.value or mass.spoken_for(pub.store, tx, made):
+                going.append(of)
                 continue
-            if "approve" in pub.store.approvals(tx, of):
-                approved.append(of)
-                continue
-            advance(made["status"], State.REVIEW_REQUIRED, what=f"decision {of}")
-            expires = now + timedelta(hours=hours)
-            pub.store.move_decision(tx, of, made["status"], State.REVIEW_REQUIRED.value, now=now)
-            store.recall(tx, [of], finding.plain(), verdict="REVIEW", expires_at=expires)
-            key = f"batch {now.isoformat()}"
-            store.append(tx, [review_requested(of, made["sku"], [finding], expires, now=now, key=key)])
+            mass.recall(pub.store, tx, made, finding, now=now)
             recalled[of] = finding.detail
-    return approved, recalled
+    return going, recalled

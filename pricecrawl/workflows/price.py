@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -38,6 +38,7 @@ KEPT = 1000
 
 _RATES_BACK = timedelta(days=30)
 _EMPTY = Settings()
+_ZERO = Decimal(0)
 
 
 @dataclass(slots=True)
@@ -253,8 +254,10 @@ class _Run:
 class _Breaker:
     """The mass-change breaker over the batches of one run, by currency: a market each.
 
-    A SKU that moves again within the window counts once. Within one batch the count is complete before
-    anything is stored; in a run of many batches those before the one that trips are taken back at the end.
+    A SKU that moves again within the window counts once, and what it moves adds up; a move that nobody
+    has published yet ends with the decision that takes its place. Within one batch the count is complete
+    before anything is stored; in a run of many batches those before the one that trips are taken back at
+    the end.
     """
 
     def __init__(self, store: PricingStore, now: datetime) -> None:
@@ -262,45 +265,67 @@ class _Breaker:
         self.now = now
         self.opened: Finding | None = None
         self.passed: dict[str, str] = {}
-        self._moves: dict[str, dict[str, Decimal]] | None = None
+        self._window: _Window | None = None
         self._totals: dict[str, tuple[int, Decimal]] | None = None
 
     def judge(
         self, tx: Any, decided: list[tuple[str, Decision]], settings: Settings
     ) -> list[tuple[str, Decision]]:
         """The decisions, those that would move a price sent to review once too much moved."""
-        if self._moves is None:
-            self._moves = self._window(tx, settings)
+        if self._window is None:
+            since = self.now - timedelta(minutes=settings.breaker_window_minutes)
+            self._window = _Window(self.store.moves_since(tx, since))
         for _, made in decided:
-            if difference := move(made):
-                subject = made.inputs.subject
-                self._moves.setdefault(subject.currency, {})[subject.sku] = difference
+            self._window.decided(made)
         if self.opened is None:
-            self.opened = self._tripped(tx, settings)
+            self.opened = self._tripped(tx, self._window, settings)
         if self.opened is None:
             self.passed.update((of, made.inputs.subject.sku) for of, made in decided if move(made))
             return decided
         more = (self.opened,)
         return [(of, with_findings(made, more) if move(made) else made) for of, made in decided]
 
-    def _window(self, tx: Any, settings: Settings) -> dict[str, dict[str, Decimal]]:
-        """Moves that earlier runs allowed within the window, by currency and SKU."""
-        since = self.now - timedelta(minutes=settings.breaker_window_minutes)
-        moves: dict[str, dict[str, Decimal]] = {}
-        for row in self.store.moves_since(tx, since):
-            if row.current_price is not None and row.proposed_price is not None:
-                moves.setdefault(row.currency, {})[row.sku] = abs(row.proposed_price - row.current_price)
-        return moves
-
-    def _tripped(self, tx: Any, settings: Settings) -> Finding | None:
-        assert self._moves is not None
-        for currency, moves in sorted(self._moves.items()):
-            if len(moves) < settings.breaker_min_moves:
+    def _tripped(self, tx: Any, window: _Window, settings: Settings) -> Finding | None:
+        for currency in sorted(window.sums):
+            moved = len(window.moves[currency])
+            if moved < settings.breaker_min_moves:
                 continue  # nothing can trip; do not add up the catalogue for it
             if self._totals is None:
                 self._totals = self.store.totals(tx)
             count, total = self._totals.get(currency, (0, Decimal(0)))
-            moved = Moved(len(moves), sum(moves.values(), Decimal(0)), count, total)
-            if found := tripped(moved, settings):
+            if found := tripped(Moved(moved, window.sums[currency], count, total), settings):
                 return found
         return None
+
+
+class _Window:
+    """What moved: the value by currency and SKU, and its sum by currency."""
+
+    def __init__(self, rows: Iterable[Any]) -> None:
+        """From the moves that earlier runs allowed; those that still wait to be published are noted."""
+        self.moves: dict[str, dict[str, Decimal]] = {}
+        self.sums: dict[str, Decimal] = {}
+        self._waiting: dict[tuple[str, str], Decimal] = {}
+        for row in rows:
+            if row.current_price is None or row.proposed_price is None:
+                continue
+            difference = abs(row.proposed_price - row.current_price)
+            if row.status == State.APPROVED.value:
+                self._waiting[row.currency, row.sku] = difference
+            self._add(row.currency, row.sku, difference)
+
+    def decided(self, made: Decision) -> None:
+        """Another decision: it takes the place of the one of its SKU that waits."""
+        subject = made.inputs.subject
+        waited = self._waiting.pop((subject.currency, subject.sku), None)
+        if waited is not None:
+            self._add(subject.currency, subject.sku, -waited)
+        if difference := move(made):
+            self._add(subject.currency, subject.sku, difference)
+
+    def _add(self, currency: str, sku: str, difference: Decimal) -> None:
+        moves = self.moves.setdefault(currency, {})
+        moves[sku] = moves.get(sku, _ZERO) + difference
+        if moves[sku] == 0:
+            del moves[sku]
+        self.sums[currency] = self.sums.get(currency, _ZERO) + difference

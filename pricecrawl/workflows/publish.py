@@ -31,7 +31,7 @@ from pricecrawl.pricing.ports import (
     WritePrice,
 )
 from pricecrawl.pricing.states import State, advance
-from pricecrawl.workflows import reconcile, verify
+from pricecrawl.workflows import mass, reconcile, verify
 from pricecrawl.workflows.events import stable_id
 from pricecrawl.workflows.gates import Closed, gates
 from pricecrawl.workflows.incidents import foreign_write
@@ -84,12 +84,15 @@ DONE = frozenset(
 )
 
 
-def request(pub: Publisher, decision: str, target: str, *, now: datetime) -> str:
+def request(pub: Publisher, decision: str, target: str, *, now: datetime, counted: bool = False) -> str:
     """Ask for a decision to be published; returns the publication's id. Asked twice, it is one publication.
+
+    `counted` says that the mass-change breaker has counted it already, with the batch that it belongs to.
 
     Raises:
         UsageProblem: there is no such decision or target.
-        Refused: the decision is not approved, a gate is closed to it, or a later decision was published.
+        Refused: the decision is not approved, a gate is closed to it, a later decision was published, or
+            too much moves at once, and then it waits for review.
     """
     need_publisher(pub.by)
     placement = pub.placement(target)
@@ -109,14 +112,28 @@ def request(pub: Publisher, decision: str, target: str, *, now: datetime) -> str
         later = [row for row in rows if row["sequence"] > made["sequence"] and _counts(row)]
         if closed is None and later:
             closed = Closed(State.STALE, f"decision {later[0]['decision_id']} is later and was published")
-        if closed is None:
+        why = "" if closed is None else f"is not published: {closed.detail}"
+        if closed is None and not counted and not elsewhere:
+            why = _moved_too_much(pub, tx, made, now=now)
+        if not why:
             for row in rows:
                 _supersede(pub, tx, row, now=now)
             _add(pub, tx, of, made, target=target, scope=scope, first=not elsewhere, now=now)
             return of
-        if not closed.held and not elsewhere:
+        if closed is not None and not closed.held and not elsewhere:
             _shut(pub, tx, made, closed, target, now=now)
-    raise Refused(f"decision {decision} is not published: {closed.detail}.")
+    raise Refused(f"decision {decision} {why}.")
+
+
+def _moved_too_much(pub: Publisher, tx: Any, made: Fields, *, now: datetime) -> str:
+    """Send a decision to review, and say why, if it would be one move too many."""
+    if mass.spoken_for(pub.store, tx, made):
+        return ""
+    finding = mass.too_much(pub.store, tx, [made], mass.default_settings(pub.store, tx, now), now=now)
+    if finding is None:
+        return ""
+    mass.recall(pub.store, tx, made, finding, now=now)
+    return f"waits for review: {finding.detail}"
 
 
 def publication_id(target: str, decision: str) -> str:

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
+from pricecrawl.db.policies import PolicyStore
 from pricecrawl.db.reviews import ReviewStore
+from pricecrawl.db.tables import price_decision
 from pricecrawl.domain.errors import Refused
 from pricecrawl.domain.roles import Principal, Role
+from pricecrawl.pricing.policy import read_policy
 from pricecrawl.pricing.ports import Applied, Rejected
-from pricecrawl.workflows import batch, review
+from pricecrawl.pricing.states import State
+from pricecrawl.workflows import batch, policies, publish, review
 from pricecrawl.workflows.batch import Batch
+from tests.factories import NOON
 from tests.workflows.shelf import Shelf
 from tests.workflows.stall import Stall
 from tests.workflows.street import Street
 
 COUNT = 60
+
+
+def of_id(of: str) -> Any:
+    return price_decision.c.decision_id == of
+
+
 NAMES = [f"K-{number:03d}" for number in range(COUNT)]
 
 
@@ -87,6 +99,78 @@ def test_too_much_moves(stall: Stall, shelf: Shelf) -> None:
     assert len(done.recalled) == COUNT
     assert shelf.writes == []
     assert stall.decision(decisions[0]).findings[-1]["code"] == "mass_change"
+
+
+def in_portions(stall: Stall, shelf: Shelf) -> list[str]:
+    """Decided ten at a time, hours apart, under a policy that lets offers grow old."""
+    body = {
+        "version": "patient",
+        "valid_from": "2026-01-01",
+        "default": {"freshness_cap_minutes": 100_000, "cadence_minutes": {"B": 50_000}},
+    }
+    store = PolicyStore(stall.street.engine)
+    policies.propose(store, read_policy(body), by="ann", now=NOON)
+    policies.approve(store, "patient", by="bob", reason="a test", now=NOON)
+    decisions = []
+    for part in range(0, COUNT, 10):
+        names = NAMES[part : part + 10]
+        for name in names:
+            shelf.put(name, "20.00")
+        made = stall.decide(dict.fromkeys(names, ("20.00", "19.90")), at=stall.clock())
+        decisions += [made[name] for name in names]
+        stall.clock.sleep(3 * 3600)
+    return decisions
+
+
+def test_too_much_moves_one_by_one(stall: Stall, shelf: Shelf) -> None:
+    """Asked for singly, as over HTTP, they are counted all the same: 20 of 60 SKUs are too many."""
+    decisions = in_portions(stall, shelf)
+    for of in decisions[:19]:
+        assert stall.publish(of).status is State.VERIFIED
+    one = decisions[19]
+    with pytest.raises(Refused, match="waits for review: too much moved within 60 minutes"):
+        stall.publish(one)
+    row = stall.decision(one)
+    assert (row.status, row.findings[-1]["code"]) == ("REVIEW_REQUIRED", "mass_change")
+    assert stall.street.events(f"sku:{row.sku}")[-1] == "approval.requested"
+    assert len(shelf.writes) == 19
+    # What a person has seen goes out, and an hour later the window has moved on.
+    review.approve(ReviewStore(stall.street.engine), one, by="bob", reason="fine", now=stall.clock())
+    assert stall.publish(one).status is State.VERIFIED
+    stall.clock.sleep(3601)
+    assert stall.publish(decisions[20]).status is State.VERIFIED
+
+
+def test_what_waits_to_be_written_counts_too(stall: Stall, shelf: Shelf) -> None:
+    decisions = in_portions(stall, shelf)
+    pub = stall.publisher()
+    for of in decisions[:19]:
+        publish.request(pub, of, "shelf", now=stall.clock())
+    with pytest.raises(Refused, match="too much moved"):
+        publish.request(pub, decisions[19], "shelf", now=stall.clock())
+
+
+def test_what_is_not_approved_is_refused_by_name_when_too_much_moves(stall: Stall, shelf: Shelf) -> None:
+    decisions = in_portions(stall, shelf)
+    with stall.street.engine.begin() as tx:
+        tx.execute(price_decision.update().values(status="STALE").where(of_id(decisions[0])))
+    done = go(stall, decisions)
+    assert len(done.recalled) == COUNT - 1
+    assert "is stale" in done.refused[decisions[0]]
+
+
+def test_no_canary_could_be_written(stall: Stall, shelf: Shelf) -> None:
+    """All of them went out from another price than the shop has: nothing is proven, so nothing follows."""
+    decisions = prepare(stall, shelf)
+    first = batch.plan(stall.publisher(), decisions, "shelf", now=stall.clock()).first
+    for of in first:
+        shelf.put(stall.decision(of).sku, "2000")
+    done = go(stall, decisions)
+    assert (done.verified, shelf.writes, done.recalled) == (0, [], {})
+    assert len(done.refused) == COUNT - 3
+    assert "none of the 3 prices that went first could be written" in next(iter(done.refused.values()))
+    # Those that are left are still approved: others go first the next time.
+    assert go(stall, list(done.refused)).verified == COUNT - 3
 
 
 def test_what_cannot_be_published_does_not_stop_the_rest(stall: Stall, shelf: Shelf) -> None:

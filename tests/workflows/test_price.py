@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import threading
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -21,12 +21,14 @@ from pricecrawl.db.tables import (
     market_price_snapshot,
     price_decision,
     pricing_policy,
+    sku,
     source,
 )
 from pricecrawl.domain.availability import Availability
 from pricecrawl.domain.errors import UsageProblem
+from pricecrawl.pricing.policy import read_policy
 from pricecrawl.workflows import holds, policies, price, review
-from tests.factories import NOON
+from tests.factories import NOON, an_observation
 from tests.workflows.street import COUNTRIES, NOW, Street, codes, excluded
 
 LATER = NOW + timedelta(minutes=5)
@@ -266,18 +268,19 @@ def many(street: Street, count: int, price_of: Any) -> None:
         "sku,name,currency,mpn,brand,current_price\n" + "\n".join(lines),
         "sku,cogs\n" + "\n".join(f"S-{n:04},10.00" for n in range(count)),
     )
-    from tests.factories import an_observation
+    look(street, count, price_of, at=NOON)
+    assert street.match().added == {"AUTO_ACCEPTED": count}
 
+
+def look(street: Street, count: int, price_of: Any, *, at: datetime) -> None:
+    """One run that reads the offer of each."""
     street.save(
         *(
-            an_observation(
-                f"A-{n}", str(price_of(n)), mpn=f"{n + 1:04}A", name=f"Kettle {n}", observed_at=NOON
-            )
+            an_observation(f"A-{n}", str(price_of(n)), mpn=f"{n + 1:04}A", name=f"Kettle {n}", observed_at=at)
             for n in range(count)
         ),
-        at=NOON,
+        at=at,
     )
-    assert street.match().added == {"AUTO_ACCEPTED": count}
 
 
 def test_too_many_moves_send_all_of_them_to_review(street: Street) -> None:
@@ -302,6 +305,30 @@ def test_moves_of_earlier_runs_within_the_hour_count_too(street: Street) -> None
     rest = [f"S-{n:04}" for n in range(15, 60)]
     done = street.price(*rest, now=NOW + timedelta(minutes=2))
     assert dict(done.verdicts) == {"ALLOW": 35, "REVIEW": 10}
+
+
+def test_what_a_sku_moves_again_adds_up(street: Street) -> None:
+    """25 of 90 SKUs, half a euro each, over and over: under 1 % each time, more than that in the hour."""
+    body = {
+        "version": "1-percent",
+        "valid_from": "2026-01-01",
+        "default": {"breaker_value_share": "0.01", "anomaly_market_move": "1"},
+    }
+    policies.propose(PolicyStore(street.engine), read_policy(body), by="ann", now=NOON)
+    policies.approve(PolicyStore(street.engine), "1-percent", by="bob", reason="a test", now=NOON)
+    many(street, 90, lambda n: "20.00" if n < 25 else "20.50")
+    assert dict(street.price().verdicts) == {"ALLOW": 90}
+    # Decided anew before anybody published: the same move, not a second one.
+    assert dict(street.price(now=NOW + timedelta(minutes=1)).verdicts) == {"ALLOW": 90}
+    with street.engine.begin() as tx:
+        approved = price_decision.c.status == "APPROVED"
+        tx.execute(update(price_decision).where(approved).values(status="VERIFIED"))
+        tx.execute(update(sku).where(sku.c.sku < "S-0025").values(current_price=Decimal("20.00")))
+    look(street, 90, lambda n: "19.50" if n < 25 else "20.50", at=NOW + timedelta(seconds=90))
+    done = street.price(now=NOW + timedelta(minutes=2))
+    assert dict(done.verdicts) == {"ALLOW": 65, "REVIEW": 25}
+    assert codes(street.decision("S-0001")) == {"mass_change"}
+    assert "prices by 25.00 of" in street.decision("S-0001").findings[-1]["detail"]
 
 
 def test_what_passed_before_the_breaker_opened_is_taken_back(
