@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pricecrawl.cli.batch import BatchInput, run_batch
+from pricecrawl.domain.run import EXIT_DONE, EXIT_FAILED, EXIT_REFUSED
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -59,12 +61,14 @@ def _text(value: Any) -> str:
 
 
 def extract(
-    source: Annotated[str | None, typer.Argument(metavar="FILE", help="A saved page or feed.")] = None,
+    source: Annotated[
+        str | None, typer.Argument(metavar="FILE-OR-URL", help="A saved page or feed, or a page's address.")
+    ] = None,
     *,
     url: Annotated[str, typer.Option(help="The address that was asked for; it names the variant.")] = "",
     final_url: Annotated[str | None, typer.Option(help="Where redirects ended.")] = None,
     shop: Annotated[
-        str | None, typer.Option("--source", help="Use the rules and market of this source.")
+        str | None, typer.Option("--source", help="Use the rules, learned or in the row, of this source.")
     ] = None,
     status: Annotated[int | None, typer.Option(help="HTTP status that the page came with.")] = None,
     header: Annotated[
@@ -76,7 +80,11 @@ def extract(
     batch: Annotated[Path | None, typer.Option(help="A file of cases, one JSON object a line.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
-    """Read price, stock and identity from a saved page, and explain each choice."""
+    """Read price, stock and identity from a page, and explain each choice.
+
+    A file never touches the network. An address is fetched once, as robots.txt allows and at its pace, and
+    nothing is stored; exit code 3 if the shop refuses.
+    """
     from pricecrawl.cli.output import print_json
     from pricecrawl.domain.errors import UsageProblem
     from pricecrawl.extraction.answer import answer_page
@@ -84,9 +92,9 @@ def extract(
     if batch is not None:
         raise typer.Exit(run_batch(batch, answer))
     if source is None:
-        raise UsageProblem("Name a saved page or feed, or give --batch FILE.")
+        raise UsageProblem("Name a saved page or feed, or a page's address, or give --batch FILE.")
+    _check_market(locale, currency)
     given = BatchInput(
-        body=_read(source),
         url=url,
         final_url=final_url,
         status=status,
@@ -95,6 +103,13 @@ def extract(
         currency=currency,
         platform=platform,
     )
+    if source.startswith(("http://", "https://")):
+        if url or final_url or status is not None or header:
+            raise UsageProblem("--url, --final-url, --status and --header describe a saved file.")
+        shop = shop or _shop_of(source)
+        given = _fetched(source, shop, given)
+    else:
+        given = replace(given, body=_read(source))
     facts = _facts(given)
     if shop:
         facts = _of_source(facts, shop)
@@ -103,6 +118,61 @@ def extract(
         print_json(found)
     else:
         _show(found)
+    if source.startswith(("http://", "https://")):
+        raise typer.Exit(_EXITS.get(found.get("page", ""), EXIT_DONE))
+
+
+_EXITS = {"challenge": EXIT_REFUSED, "unavailable": EXIT_FAILED}
+
+
+def _check_market(locale: str | None, currency: str | None) -> None:
+    """Refuse a locale or currency that nothing would be read by."""
+    from babel import Locale, UnknownLocaleError
+    from babel.core import get_global
+
+    from pricecrawl.domain.errors import UsageProblem
+
+    if currency is not None and currency not in get_global("all_currencies"):
+        raise UsageProblem(f"--currency {currency!r} is no ISO 4217 code, such as EUR.")
+    if locale is not None:
+        try:
+            Locale.parse(locale.replace("-", "_"))
+        except (ValueError, UnknownLocaleError):
+            raise UsageProblem(f"--locale {locale!r} is no CLDR locale, such as de_CH.") from None
+
+
+def _shop_of(address: str) -> str | None:
+    """The source whose shop the address is in, if exactly one row says so."""
+    from pricecrawl.config import Config
+    from pricecrawl.domain.urls import host_key
+    from pricecrawl.sources.catalog import Catalog
+
+    wanted = host_key(address)
+    found = [
+        entry.source.slug
+        for entry in Catalog.load(Config.load())
+        if host_key(entry.source.base_url) == wanted
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _fetched(address: str, shop: str | None, given: BatchInput) -> BatchInput:
+    """The page at an address, fetched once through the gates that a crawl passes."""
+    from pricecrawl.cli.one_page import fetch_page
+    from pricecrawl.config import Config
+    from pricecrawl.sources.catalog import Catalog
+
+    config = Config.load()
+    row = Catalog.load(config).get(shop).source if shop else None
+    page = fetch_page(address, config, row)
+    return replace(
+        given,
+        body=page.body,
+        url=address,
+        final_url=page.final_url,
+        status=page.status,
+        headers=page.headers,
+    )
 
 
 def _read(source: str) -> bytes:
@@ -111,11 +181,6 @@ def _read(source: str) -> bytes:
 
     from pricecrawl.domain.errors import UsageProblem
 
-    if source.startswith(("http://", "https://")):
-        raise UsageProblem(
-            "extract reads saved files: fetch the page through a source with `pricecrawl crawl` or "
-            "`pricecrawl record`, which ask robots.txt first, and give its file here with --url."
-        )
     path = Path(source)
     try:
         body = path.read_bytes()
@@ -132,22 +197,28 @@ def _headers(lines: list[str]) -> Mapping[str, str]:
 
 
 def _of_source(facts: Facts, slug: str) -> Facts:
-    """The facts with the rules and the market of one source's row."""
-    from dataclasses import replace
-
+    """The facts with the market of one source's row and its rules: those it learned, else the row's."""
+    from pricecrawl.cli.session import database
     from pricecrawl.config import Config
+    from pricecrawl.db.learning import LearningStore
     from pricecrawl.domain.market import Market
     from pricecrawl.extraction.rules import Rules
     from pricecrawl.sources.catalog import Catalog
 
-    row = Catalog.load(Config.load()).get(slug).source
+    config = Config.load()
+    row = Catalog.load(config).get(slug).source
     market = Market(
         country=row.country,
         currency=facts.currency or row.currency,
         locale=facts.locale or row.locale,
         tax_basis=row.tax_basis,
     )
-    return replace(facts, market=market, rules=Rules.of(row.rules))
+    with database(config) as engine:
+        learned = LearningStore(engine).selectors(slug)
+    rules = Rules.of(
+        row.rules, {kind: [entry.selector for entry in found] for kind, found in learned.items()}
+    )
+    return replace(facts, market=market, rules=rules)
 
 
 def _show(found: Mapping[str, Any]) -> None:
@@ -165,6 +236,7 @@ def _show(found: Mapping[str, Any]) -> None:
         value = shown.get(key)
         if value in (None, "", [], False) and key not in ("price", "availability"):
             continue
+        value = "none" if value is None else value
         colour = (
             "bold green"
             if key == "price" and value

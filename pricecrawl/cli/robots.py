@@ -52,7 +52,7 @@ def robots(
     if source is None:
         raise UsageProblem("Name a robots.txt file or a shop's URL, or give --batch FILE.")
     name = agent or _own_name()
-    fetched = _fetch(source) if "://" in source else _saved(source, status, header or [], final_url)
+    fetched = fetch_robots(source) if "://" in source else _saved(source, status, header or [], final_url)
     found = judge_fetch(fetched.status, fetched.headers, fetched.body, fetched.url, fetched.final_url)
     answers = [_verdict(found, {"agent": name, "path": asked}) for asked in path or ["/"]]
     if as_json:
@@ -132,7 +132,9 @@ def _show(found: RobotsAnswer, name: str, answers: list[dict[str, Any]]) -> None
 
 
 @dataclass(frozen=True, slots=True)
-class _Fetched:
+class FetchedFile:
+    """A robots file as it came; `status` is None for a timeout or a broken connection."""
+
     status: int | None
     headers: Mapping[str, str]
     body: bytes
@@ -140,12 +142,12 @@ class _Fetched:
     final_url: str | None
 
 
-def _saved(source: str, status: int | None, header: list[str], final_url: str | None) -> _Fetched:
+def _saved(source: str, status: int | None, header: list[str], final_url: str | None) -> FetchedFile:
     try:
         body = Path(source).read_bytes()
     except OSError as problem:
         raise UsageProblem(f"{source} cannot be read: {problem.strerror}.") from problem
-    return _Fetched(200 if status is None else status, headers_of(header), body, "", final_url)
+    return FetchedFile(200 if status is None else status, headers_of(header), body, "", final_url)
 
 
 def headers_of(given: list[str]) -> dict[str, str]:
@@ -159,7 +161,7 @@ def headers_of(given: list[str]) -> dict[str, str]:
     return headers
 
 
-def _fetch(address: str) -> _Fetched:
+def fetch_robots(address: str) -> FetchedFile:
     """robots.txt of a shop, fetched once under our declared name, following at most five redirects."""
     import requests
 
@@ -188,12 +190,12 @@ def _fetch(address: str) -> _Fetched:
                 body = _body(response)
             except requests.RequestException as problem:
                 err.print(f"{url}: {type(problem).__name__}", markup=False)
-                return _Fetched(None, {}, b"", first, None)
+                return FetchedFile(None, {}, b"", first, None)
             location = response.headers.get("Location")
             if not response.is_redirect or location is None:
                 break
             url = urljoin(url, location)
-    return _Fetched(response.status_code, dict(response.headers), body, first, url)
+    return FetchedFile(response.status_code, dict(response.headers), body, first, url)
 
 
 def _body(response: Response) -> bytes:

@@ -9,8 +9,10 @@ from decimal import Decimal
 
 from sqlalchemy import Engine, select, update
 
+from pricecrawl.db import runs
 from pricecrawl.db.sql import chunks
-from pricecrawl.db.tables import listing, run
+from pricecrawl.db.tables import listing, run, source
+from pricecrawl.domain.errors import PricecrawlError, Refused
 from pricecrawl.domain.run import RunOutcome
 
 _BETWEEN_HEARTBEATS = timedelta(seconds=2)
@@ -60,11 +62,28 @@ def last_on_host(engine: Engine, host: str) -> LastOnHost | None:
     return LastOnHost(ended_at, max(delays, default=0.0))
 
 
-def last_robots_digest(engine: Engine, source: str) -> str | None:
+def in_the_way(engine: Engine, *, slug: str, host: str, now: datetime) -> PricecrawlError | None:
+    """What stops a single request to a host: a hold, the source's kill switch, or a run that is going on.
+
+    `slug` is the source whose shop it is, empty where no row names the host.
+    """
+    with engine.connect() as conn:
+        held = runs.held_reason(conn, slug)
+        if held is not None:
+            return Refused(f"A hold stops requests to {host}: {held}")
+        row = conn.execute(select(source).where(source.c.slug == slug)).one_or_none()
+        if row is not None and not row.enabled:
+            return Refused(f"{slug} is switched off: {row.disabled_reason or 'no reason is given'}")
+        query = select(run).where(run.c.outcome == RunOutcome.RUNNING.value, run.c.host == host)
+        found = next((item for item in conn.execute(query) if runs.is_alive(item, now)), None)
+        return None if found is None else runs.busy(found, slug or host)
+
+
+def last_robots_digest(engine: Engine, slug: str) -> str | None:
     """The digest of the robots file that the last run of a source obeyed, if any run read one."""
     query = (
         select(run.c.robots_digest)
-        .where(run.c.source == source, run.c.robots_digest.is_not(None))
+        .where(run.c.source == slug, run.c.robots_digest.is_not(None))
         .order_by(run.c.id.desc())
         .limit(1)
     )
@@ -100,13 +119,13 @@ def sizes_of(engine: Engine, gtins: Sequence[str]) -> dict[str, list[KnownSize]]
     return found
 
 
-def skus_at(engine: Engine, source: str, urls: Sequence[str]) -> dict[str, list[str]]:
+def skus_at(engine: Engine, slug: str, urls: Sequence[str]) -> dict[str, list[str]]:
     """The listings of a source that stand at these addresses: URL to the retailer's ids."""
     found: dict[str, list[str]] = {}
     with engine.connect() as conn:
         for some in chunks(list(urls)):
             query = select(listing.c.url, listing.c.source_sku).where(
-                listing.c.source == source, listing.c.url.in_(some)
+                listing.c.source == slug, listing.c.url.in_(some)
             )
             for row in conn.execute(query):
                 found.setdefault(row.url, []).append(row.source_sku)

@@ -143,10 +143,21 @@ def test_a_batch_answers_each_line_in_order(tmp_path: Path, capsys: pytest.Captu
     assert code == 0
 
 
-def test_an_address_is_not_fetched(capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = extract(capsys, "https://shop.example/p/1")
-    assert code == 2
-    assert "robots.txt" in err
+@pytest.mark.parametrize(
+    ("option", "value", "problem"),
+    [
+        ("--currency", "euro", "no ISO 4217 code"),
+        ("--currency", "€", "no ISO 4217 code"),
+        ("--locale", "xx_YY", "no CLDR locale"),
+        ("--locale", "german please", "no CLDR locale"),
+    ],
+)
+def test_a_market_that_nothing_would_be_read_by_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str, value: str, problem: str
+) -> None:
+    code, out, err = extract(capsys, saved(tmp_path, PAGE), option, value)
+    assert (code, out) == (2, "")
+    assert problem in err
 
 
 @pytest.mark.parametrize("arguments", [(), ("nowhere.html",)])
@@ -168,6 +179,7 @@ def test_the_rules_of_a_source_are_used(
         'country = "DE"\ncurrency = "EUR"\nlocale = "de_DE"\n[source.rules]\nprice = ["#ours"]\n'
     )
     monkeypatch.setenv("PRICECRAWL_SOURCES", str(rows))
+    monkeypatch.setenv("PRICECRAWL_HOME", str(tmp_path / "home"))
     body = product('<b id="ours">19,90</b><div class="price">29,90 €</div>')
     found = json.loads(extract(capsys, saved(tmp_path, body), "--source", "corner-shop", "--json")[1])
     assert (found["price"], found["currency"], found["method"]) == ("19.90", "EUR", "custom-css")
