@@ -64,6 +64,21 @@ _WEAK_IN_NAMES = _whole(
 )
 
 
+def _beginnings(patterns: str) -> frozenset[str]:
+    """The first three letters of the first run of letters of every ASCII word."""
+    runs = (re.match("[a-z]+", word) for word in patterns.split() if word.isascii())
+    return frozenset(run[0][:3] for run in runs if run)
+
+
+_RUNS = re.compile(r"[a-z]+")
+_BEGINNINGS = _beginnings(f"{_DAMAGED} {_REFURBISHED} {_OPEN_BOX} {_USED}")
+
+
+def _says_nothing(name: str) -> bool:
+    """True for an ASCII name of which no word begins like a strong one: one quick look for most names."""
+    return name.isascii() and _BEGINNINGS.isdisjoint([run[:3] for run in _RUNS.findall(name.lower())])
+
+
 def read_condition(text: str, name: str = "") -> str:
     """`new`, `refurbished`, `used`, `open_box`, `damaged`, or `other` for a statement no word here covers.
 
@@ -76,6 +91,8 @@ def read_condition(text: str, name: str = "") -> str:
             return condition
     if stated:
         return OTHER
+    if _says_nothing(name):
+        return NEW
     for condition, pattern in _STRONG:
         match = pattern.search(name)
         if match and not _WEAK_IN_NAMES.fullmatch(match[0]):

@@ -159,6 +159,31 @@ _TRAILING = re.compile(
 )
 
 
+# What an ASCII text must have to state a size or a pack: a number with a word after it, or one of these.
+_BESIDE = re.compile(r"\d[\s-]{0,3}[a-z]")
+_RUNS = re.compile(r"[a-z]+")
+_BEFORE_NUMBERS = """
+x pack box case carton crate tray lot coffret paquet caja paquete lote estuche confezione pacco cartone
+cassa caixa conjunto doos krat verpakking eske kasse zestaw opakowanie set bundle kit
+"""
+_BEFORE_A_COUNT = frozenset(f"{multi}{word}" for word in _BEFORE_NUMBERS.split() for multi in ("", "multi"))
+
+
+def states_nothing(text: str) -> bool:
+    """True for a text that certainly states neither a size nor a pack; most names do not. One quick look.
+
+    False says nothing: `read_size` and `read_pack` have to look. So it is for any text that is not ASCII.
+    """
+    if not text.isascii():
+        return False
+    low = text[:MAX_TEXT].lower()
+    if "pack" in low or "*" in low:
+        return False
+    if not any(map(low.__contains__, "0123456789")):
+        return True
+    return _BESIDE.search(low) is None and _BEFORE_A_COUNT.isdisjoint(_RUNS.findall(low))
+
+
 def read_size(text: str | None, *, locale: str | None = None) -> Size | None:
     """The size that a text states, or None where it states none or contradicts itself. Never raises."""
     if not text or not isinstance(text, str):

@@ -228,10 +228,13 @@ def amount_of(raw: RawPrice, market: Market) -> tuple[Decimal, str | None] | Non
     return (number.scaleb(-exponent), currency) if 0 <= exponent <= 8 else None
 
 
+_MACHINE_NUMBER = re.compile(r"[+-]?(?:\d{1,24}(?:\.\d{0,24})?|\.\d{1,24})(?:[eE][+-]?\d{1,2})?", re.ASCII)
+
+
 def _machine_number(text: str) -> Decimal | None:
     """A decimal number as programs print it: digits, one dot, perhaps an exponent; finite and not huge."""
     bare = str(text).strip()
-    if not re.fullmatch(r"[+-]?(?:\d{1,24}(?:\.\d{0,24})?|\.\d{1,24})(?:[eE][+-]?\d{1,2})?", bare, re.ASCII):
+    if not _MACHINE_NUMBER.fullmatch(bare):
         return None
     try:
         return Decimal(bare)

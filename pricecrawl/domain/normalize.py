@@ -21,7 +21,15 @@ from pricecrawl.domain.condition import read_condition
 from pricecrawl.domain.identifiers import read_gtin
 from pricecrawl.domain.listing import Listing, RawListing
 from pricecrawl.domain.market import Market, TaxBasis
-from pricecrawl.domain.measure import Agreement, Size, compare, is_implausible, read_pack, read_size
+from pricecrawl.domain.measure import (
+    Agreement,
+    Size,
+    compare,
+    is_implausible,
+    read_pack,
+    read_size,
+    states_nothing,
+)
 from pricecrawl.domain.money import amount_of, read_price
 from pricecrawl.domain.money_locale import written_decimals
 from pricecrawl.domain.reasons import RejectionReason
@@ -30,9 +38,9 @@ MAX_SKU, MAX_NAME, MAX_URL, MAX_FIELD = 255, 1000, 2048, 500
 # Nothing that a shop lists costs more; a larger number is an identifier or two numbers run together.
 CEILING = Decimal(10_000_000)
 CEILING_WITHOUT_DECIMALS = Decimal(10_000_000_000)
-# A shop writes the same few sizes on thousands of listings.
-_read_size = lru_cache(maxsize=4096)(read_size)
-_read_pack = lru_cache(maxsize=4096)(read_pack)
+# The variants of a product share its name.
+_read_condition = lru_cache(maxsize=4096)(read_condition)
+_IDENTIFIER = re.compile(r"\d{8,14}", re.ASCII)
 _PRIMARY = (PriceKind.STANDARD, PriceKind.SALE, PriceKind.PRE_ORDER)
 
 
@@ -63,11 +71,11 @@ def normalize(
     step can undo.
     """
     sku, name, url = _line(raw.source_sku), _line(raw.name), str(raw.url or "").strip()
-    for unfit in (_unfit_text(sku, name), _unfit_url(url)):
-        if unfit is not None:
-            return unfit
+    unfit = _unfit_text(sku, name) or _unfit_url(url)
+    if unfit is not None:
+        return unfit
     stock = tuple(raw.stock or ())
-    availability = decide(stock).value
+    availability = stock[0].value if len(stock) == 1 else decide(stock).value
     candidates, hints, refused = _candidates(raw, market, sku)
     unfit = _unfit_prices(candidates, refused, availability, market)
     if unfit is not None:
@@ -96,7 +104,7 @@ def normalize(
         pack=pack,
         base_quantity=size.base_quantity if size else None,
         base_unit=size.base_unit if size else None,
-        condition=read_condition(_line(raw.condition_text), name),
+        condition=_read_condition(_line(raw.condition_text), name),
         seller=_line(raw.seller)[:MAX_FIELD],
         candidates=candidates,
         availability=availability,
@@ -135,9 +143,15 @@ def _unfit_text(sku: str, name: str) -> Rejected | None:
     return None
 
 
+# Scheme and host of almost every address; what does not look like this is taken apart.
+_PLAIN_URL = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.-]*(?::\d*)?(?:[/?#]|\Z)", re.ASCII)
+
+
 def _unfit_url(url: str) -> Rejected | None:
     if len(url) > MAX_URL:
         return Rejected(RejectionReason.FIELD_TOO_LONG, f"The address has {len(url)} characters: {url[:60]}…")
+    if _PLAIN_URL.match(url):
+        return None
     try:
         parts = urlsplit(url)
         fit = parts.scheme in ("http", "https") and bool(parts.hostname)
@@ -167,17 +181,16 @@ def _candidates(
 
 def _candidate(price: RawPrice, market: Market, raw: RawListing, sku: str) -> Candidate | Rejected:
     text = _line(price.text)
-    shown = f"{price.method.value} {text[:80]!r}"
-    if _is_identifier(text, raw, sku):
-        return Rejected(RejectionReason.UNREADABLE_PRICE, f"{shown} is an identifier, not a price.")
+    if len(text) >= 8 and _is_identifier(text, raw, sku):
+        return _refused(RejectionReason.UNREADABLE_PRICE, price, text, "is an identifier, not a price")
     got = amount_of(price, market)
     if got is None:
-        return Rejected(RejectionReason.UNREADABLE_PRICE, f"{shown} has no readable amount.")
+        return _refused(RejectionReason.UNREADABLE_PRICE, price, text, "has no readable amount")
     amount, currency = got
     if amount <= 0:
-        return Rejected(RejectionReason.NON_POSITIVE_PRICE, f"{shown} is {amount}.")
+        return _refused(RejectionReason.NON_POSITIVE_PRICE, price, text, f"is {amount}")
     if amount >= (CEILING_WITHOUT_DECIMALS if written_decimals(currency) == 0 else CEILING):
-        return Rejected(RejectionReason.PRICE_TOO_LARGE, f"{shown} is more than anything costs.")
+        return _refused(RejectionReason.PRICE_TOO_LARGE, price, text, "is more than anything costs")
     return Candidate(
         kind=price.kind,
         amount=amount,
@@ -193,9 +206,13 @@ def _candidate(price: RawPrice, market: Market, raw: RawListing, sku: str) -> Ca
     )
 
 
+def _refused(reason: RejectionReason, price: RawPrice, text: str, why: str) -> Rejected:
+    return Rejected(reason, f"{price.method.value} {text[:80]!r} {why}.")
+
+
 def _is_identifier(text: str, raw: RawListing, sku: str) -> bool:
     """Digits shaped like an identifier: those of this very listing, or twelve and more with a check digit."""
-    if not re.fullmatch(r"\d{8,14}", text, re.ASCII):
+    if not _IDENTIFIER.fullmatch(text):
         return False
     if text in (sku, _line(raw.mpn_text)) or text == read_gtin(raw.gtin_text).text:
         return True
@@ -213,7 +230,9 @@ def _unfit_prices(
         if refused:
             return refused[0]
         return Rejected(RejectionReason.NO_CANDIDATE, "No price was found.")
-    if market.currency is None:
+    if market.currency is None or any(
+        c.currency == market.currency and c.kind in _PRIMARY for c in candidates
+    ):
         return None
     primary = [c for c in candidates if c.kind in _PRIMARY] or list(candidates)
     currencies = {c.currency for c in primary}
@@ -229,22 +248,42 @@ def _unfit_prices(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What one text says of the content: `pack` also where it states no size."""
+
+    size: Size | None = None
+    pack: int = 1
+    implausible: bool = False
+
+
+_SILENT = _Content()
+
+
+@lru_cache(maxsize=4096)
+def _content(text: str, locale: str | None) -> _Content:
+    """Remembered, for a shop writes the same few sizes on thousands of listings."""
+    if states_nothing(text):
+        return _SILENT
+    size = read_size(text, locale=locale)
+    return _Content(size, read_pack(text), size is not None and is_implausible(size))
+
+
 def _size(raw: RawListing, name: str, market: Market) -> tuple[Size | None, int, list[str]]:
     """Size and pack: the size field first, then the variant, then the name; unknown where two contradict."""
-    texts = [_line(raw.size_text), _line(raw.variant_text), name]
-    sizes = [size for size in (_read_size(text, locale=market.locale) for text in texts) if size is not None]
+    texts = (_line(raw.size_text), _line(raw.variant_text), name)
+    read = [_content(text, market.locale) for text in texts if text]
+    sizes = [content.size for content in read if content.size is not None]
     measured = [size for size in sizes if size.base_quantity is not None]
-    packs = [
-        pack for pack in (*(size.pack for size in sizes), *(_read_pack(text) for text in texts)) if pack > 1
-    ]
+    packs = [pack for pack in (*(size.pack for size in sizes), *(c.pack for c in read)) if pack > 1]
     pack = packs[0] if packs else 1
     if not measured:
         return (sizes[0] if sizes else None), pack, []
     first = measured[0]
-    if is_implausible(first):
+    if any(content.implausible for content in read if content.size is first):
         return None, pack, ["size_implausible"]
     for other in measured[1:]:
-        if _contradict(first, other):
+        if other is not first and _contradict(first, other):
             return None, pack, ["size_contradiction"]
     if first.pack == 1 and pack > 1:
         whole = (first.base_quantity or Decimal(0)) * pack

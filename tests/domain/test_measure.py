@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pricecrawl.domain.measure import Agreement, Size, compare, is_implausible, read_pack, read_size
+from pricecrawl.domain.measure import (
+    Agreement,
+    Size,
+    compare,
+    is_implausible,
+    read_pack,
+    read_size,
+    states_nothing,
+)
 from pricecrawl.domain.measure_units import UNITS
 from tests.score import score
 from tests.shared import examples, needs_shared, shared
@@ -187,6 +195,33 @@ def test_no_text_breaks_the_reader(text: str) -> None:
         assert size.amount > 0
         assert size.pack >= 1
         assert (size.base_quantity is None) == (size.base_unit is None)
+
+
+SOUP = """
+Kettle steel x X * 2x x2 6 12 0 330 1.5 3/4 ml l kg g lb oz 4G spf pack packs pk twin triple 6-pack 6er er
+tray multibox box case of de set bundle kit lot crate paquet pcs (box (set - _ . , " ' 100%
+"""
+
+
+@settings(max_examples=examples(1000, 200_000), deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(SOUP.split()), st.sampled_from(["", " ", " ", "-", "\t"])),
+        min_size=1,
+        max_size=7,
+    )
+)
+def test_the_quick_look_never_misses_a_size_or_a_pack(parts: list[tuple[str, str]]) -> None:
+    text = "".join(word + gap for word, gap in parts)
+    if states_nothing(text):
+        assert (read_size(text), read_pack(text)) == (None, 1)
+
+
+def test_the_quick_look_tells_plain_names() -> None:
+    assert states_nothing("Kettle base filter saving 2250")
+    assert states_nothing("Cordless kettle")
+    assert not states_nothing("Kettle 1.7 l")
+    assert not states_nothing("Чайник")
 
 
 def test_hostile_lengths_are_read_in_time() -> None:
