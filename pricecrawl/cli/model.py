@@ -153,7 +153,7 @@ def _rejected(engine: Any, pages: StoredPages, source: str, sku: str | None, lim
     from pricecrawl.domain.errors import PricecrawlError
     from pricecrawl.workflows.assist import Item
 
-    for page in ReplayStore(engine).priceless(source, sku, limit):
+    for page in ReplayStore(engine).priceless(source, sku, limit).values():
         try:
             stored = pages.response(page)
             listings, market = pages.read(page)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from pricecrawl.config import Config
+    from pricecrawl.domain.candidate import PriceKind
     from pricecrawl.domain.market import Market
     from pricecrawl.extraction.document import Document
     from pricecrawl.learning.induction import Check, Proposal
@@ -26,6 +27,7 @@ def register(app: typer.Typer) -> None:
     group.command("list")(list_selectors)
     group.command("export")(export)
     group.command("induce")(induce)
+    group.command("forget")(forget)
     group.command("test")(try_rule)
     app.add_typer(group, name="selectors")
 
@@ -39,6 +41,7 @@ def list_selectors(
 
     from pricecrawl.cli.output import out, print_json
     from pricecrawl.cli.session import database
+    from pricecrawl.config import Config
     from pricecrawl.db.learning import LearningStore
 
     with database() as engine:
@@ -60,6 +63,8 @@ def list_selectors(
             for slug, kind, entry in found
         ])  # fmt: skip
         return
+    if not found and source is not None:
+        _row(Config.load(), source)  # says so if there is no such source
     if not found:
         out.print("no selector has been learned yet; confirming a doubtful price teaches the first")
         return
@@ -107,15 +112,18 @@ def export(source: Annotated[str, typer.Argument(help="The source.")], *, as_jso
         return
     typer.echo("[source.rules]")
     for name, texts in rules.items():
-        typer.echo(f"{name} = {_toml_list(texts)}")
+        typer.echo(f"{name} = {toml_list(texts)}")
 
 
-def _toml_list(texts: Sequence[str]) -> str:
+def toml_list(texts: Sequence[str]) -> str:
     """A TOML array of strings; a literal string where that needs no escapes."""
     import json
 
     def quoted(text: str) -> str:
-        return f"'{text}'" if "'" not in text and ("\\" in text or '"' in text) else json.dumps(text)
+        if text.isprintable() and "'" not in text and ("\\" in text or '"' in text):
+            return f"'{text}'"
+        # TOML knows no pairs of escapes for one character, and no bare DEL.
+        return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
     return "[" + ", ".join(quoted(text) for text in texts) + "]"
 
@@ -145,20 +153,18 @@ def induce(
     from pricecrawl.cli.output import out, print_json
     from pricecrawl.cli.session import database, price_rules
     from pricecrawl.config import Config
-    from pricecrawl.domain.candidate import PriceKind
     from pricecrawl.domain.errors import UsageProblem
     from pricecrawl.learning.induction import induce as propose
     from pricecrawl.workflows.teaching import teach
 
-    try:
-        wanted = PriceKind(kind)
-    except ValueError:
-        raise UsageProblem(f"--kind {kind!r} is none of {', '.join(PriceKind)}.") from None
+    wanted = _kind(kind)
     config = Config.load()
     row = _row(config, source)
     amount = _amount(price, row.market)
     with database(config) as engine:
-        document, checks, name, of = _pages(engine, config, source, amount, sku=sku, page=page, check=check)
+        document, checks, name, of = _pages(
+            engine, config, source, amount, market=row.market, sku=sku, page=page, check=check
+        )
         proposals = propose(document, amount, market=row.market, checks=checks)
         if confirm is not None and confirm <= len(proposals):
             rules = price_rules(config).get(source)
@@ -178,6 +184,45 @@ def induce(
         raise typer.Exit(4)
 
 
+def forget(
+    source: Annotated[str, typer.Argument(help="The source.")],
+    rule: Annotated[str, typer.Argument(help="The rule, as `selectors list` shows it.")],
+    *,
+    kind: Annotated[
+        str | None,
+        typer.Option("--kind", help="Only of this kind: standard, sale, member, list or pre_order."),
+    ] = None,
+    by: _By = None,
+    as_json: _Json = False,
+) -> None:
+    """Take back a rule that a source learned: the row's rules apply again where nothing else is left."""
+    from datetime import UTC, datetime
+
+    from pricecrawl.cli.actor import current_user
+    from pricecrawl.cli.output import out, print_json
+    from pricecrawl.cli.session import database
+    from pricecrawl.workflows import teaching
+
+    wanted = None if kind is None else _kind(kind)
+    with database() as engine:
+        gone = teaching.forget(engine, source, rule, kind=wanted, by=current_user(by), now=datetime.now(UTC))
+    if as_json:
+        print_json([{"source": source, "kind": entry.kind, "selector": entry.selector} for entry in gone])
+    else:
+        for entry in gone:
+            out.print(f"forgotten for {source}: {entry.kind.value} {entry.selector}", markup=False)
+
+
+def _kind(text: str) -> PriceKind:
+    from pricecrawl.domain.candidate import PriceKind
+    from pricecrawl.domain.errors import UsageProblem
+
+    try:
+        return PriceKind(text)
+    except ValueError:
+        raise UsageProblem(f"--kind {text!r} is none of {', '.join(PriceKind)}.") from None
+
+
 def _row(config: Config, source: str) -> Any:
     from pricecrawl.spiders.loader import load_catalog
 
@@ -195,6 +240,8 @@ def _amount(text: str, market: Market) -> Decimal:
 
 
 _CHECKS = 5
+_SEARCHED = 60
+"""Stored pages that are looked through for a price when nobody says which listing has it."""
 
 
 def _pages(
@@ -203,6 +250,7 @@ def _pages(
     source: str,
     amount: Decimal,
     *,
+    market: Market,
     sku: str | None,
     page: Path | None,
     check: list[Path] | None,
@@ -210,22 +258,27 @@ def _pages(
     """The page to learn from, other pages to try on, the first one's name and its listing if known."""
     from pricecrawl.domain.errors import UsageProblem
     from pricecrawl.evidence.store import EvidenceStore
-    from pricecrawl.learning.induction import Check
+    from pricecrawl.learning.induction import Check, shows
     from pricecrawl.workflows.teaching import stored_pages
 
     given = [Check(_document(path)) for path in check or ()]
+    searched = _CHECKS + 1 if page is not None or sku is not None else _SEARCHED
     stored = stored_pages(
-        engine, EvidenceStore(config.evidence_url), source, limit=_CHECKS + 1, first=sku, price=amount
+        engine, EvidenceStore(config.evidence_url), source, limit=searched, first=sku, price=amount
     )
     if page is not None:
         others = [*given, *(Check(item.document, item.price) for item in stored[:_CHECKS])]
         return _document(page), others, str(page), sku
     if not stored:
         raise UsageProblem(f"No page of {source} is stored; crawl it first or give a saved one with --page.")
+    # Nobody said which page: the first that shows the price.
     first = stored[0]
+    if sku is None:
+        first = next((item for item in stored if shows(item.document, amount, market)), first)
     if sku is not None and first.source_sku != sku:
         raise UsageProblem(f"No page of the listing {sku} of {source} is stored.")
-    others = [*given, *(Check(item.document, item.price) for item in stored[1 : _CHECKS + 1])]
+    rest = [item for item in stored if item is not first]
+    others = [*given, *(Check(item.document, item.price) for item in rest[:_CHECKS])]
     return first.document, others, first.url, first.source_sku
 
 

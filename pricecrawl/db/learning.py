@@ -150,6 +150,14 @@ class LearningStore(Store):
             .values(preferred_method=method.value, preferred_selector=storable(selector))
         )
 
+    def unprefer(self, tx: Connection, slug: str, selector: str) -> None:
+        """Take a rule that was forgotten out of the saved preferences of the source's listings."""
+        tx.execute(
+            update(listing)
+            .where(listing.c.source == slug, listing.c.preferred_selector == storable(selector))
+            .values(preferred_method=None, preferred_selector=None)
+        )
+
     def learn(self, slug: str, observations: Sequence[Observation], now: datetime) -> int:
         """Let settled observations of one source count for and against its learned selectors.
 

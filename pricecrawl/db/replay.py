@@ -57,6 +57,8 @@ class StoredPage:
     observations: tuple[Before, ...]
 
 
+_PRICELESS = (RejectionReason.NO_CANDIDATE, RejectionReason.UNREADABLE_PRICE)
+
 _COLUMNS = (
     evidence.c.id.label("evidence_id"),
     evidence.c.source,
@@ -112,8 +114,11 @@ class ReplayStore(Store):
                     members[0].source, _ref(members[0]), tuple(self._before(row, accepted) for row in members)
                 )
 
-    def priceless(self, source: str, sku: str | None, limit: int) -> list[StoredPage]:
-        """The last pages of listings that were rejected because they had no price, without observations."""
+    def priceless(self, source: str, sku: str | None, limit: int) -> dict[str, StoredPage]:
+        """The last pages of listings that were rejected because no price was read, by the retailer's id.
+
+        They have no observations. At most `limit` listings, the latest first.
+        """
         columns = (
             evidence.c.source,
             evidence.c.digest,
@@ -121,22 +126,24 @@ class ReplayStore(Store):
             evidence.c.offset,
             evidence.c.length,
         )
+        last = select(func.max(rejection.c.id)).join(evidence, evidence.c.id == rejection.c.evidence_id)
+        last = last.where(
+            evidence.c.source == source,
+            evidence.c.pruned_at.is_(None),
+            rejection.c.reason.in_([reason.value for reason in _PRICELESS]),
+        ).group_by(rejection.c.source_sku)
+        if sku is not None:
+            last = last.where(rejection.c.source_sku == sku)
         query = (
-            select(*columns, evidence.c.url, evidence.c.fetched_at)
+            select(rejection.c.source_sku, *columns, evidence.c.url, evidence.c.fetched_at)
             .select_from(rejection)
             .join(evidence, evidence.c.id == rejection.c.evidence_id)
-            .where(
-                evidence.c.source == source,
-                evidence.c.pruned_at.is_(None),
-                rejection.c.reason == RejectionReason.NO_CANDIDATE.value,
-            )
+            .where(rejection.c.id.in_(last))
             .order_by(rejection.c.id.desc())
             .limit(limit)
         )
-        if sku is not None:
-            query = query.where(rejection.c.source_sku == sku)
         with self.engine.connect() as conn:
-            return [StoredPage(row.source, _ref(row), ()) for row in conn.execute(query)]
+            return {row.source_sku: StoredPage(row.source, _ref(row), ()) for row in conn.execute(query)}
 
     def _before(self, row: Row[Any], accepted: dict[int, Anchor | None]) -> Before:
         if row.listing_id not in accepted:

@@ -57,6 +57,7 @@ class EventType(StrEnum):
     CANDIDATE_CONFIRMED = "candidate.confirmed"
     CANDIDATE_REJECTED = "candidate.rejected"
     SELECTOR_TAUGHT = "selector.taught"
+    SELECTOR_FORGOTTEN = "selector.forgotten"
     WORKFLOW_FAILED = "workflow.failed"
 
 

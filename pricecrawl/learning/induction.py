@@ -97,6 +97,12 @@ def induce(
     return best[:limit]
 
 
+def shows(document: Document, price: Decimal, market: Market) -> bool:
+    """Whether the price stands anywhere on the page, in its scripts too."""
+    reader = Reader(market, document.locale or None)
+    return bool(places_of(document, price, reader) or script_rules(document, price, reader))
+
+
 @dataclass(frozen=True, slots=True)
 class _Trial:
     """One confirmed price with the pages on which a rule has to prove itself."""

@@ -11,12 +11,12 @@ from pricecrawl.db.learning import LearningStore
 from pricecrawl.db.replay import ReplayStore
 from pricecrawl.domain.candidate import PriceKind
 from pricecrawl.domain.consensus_groups import agree
-from pricecrawl.domain.errors import PricecrawlError
+from pricecrawl.domain.errors import PricecrawlError, UsageProblem
 from pricecrawl.domain.events import EventType
 from pricecrawl.evidence.store import EvidenceStore
 from pricecrawl.extraction.document import Document
 from pricecrawl.extraction.selectors import parse_rule
-from pricecrawl.learning.statistics import LearnedSelector, promote
+from pricecrawl.learning.statistics import LearnedSelector, canonical, promote
 from pricecrawl.workflows.candidates import KnownRules
 from pricecrawl.workflows.events import event
 
@@ -42,16 +42,22 @@ def stored_pages(
 ) -> list[StoredDocument]:
     """The last stored page of up to `limit` listings of a source.
 
-    The listing `first`, or one that was last seen at `price`, or a doubtful one, comes first. A page
-    that gave many listings is a feed or a shelf and teaches nothing about a product's page.
+    The listing `first`, or one that was last seen at `price`, or a doubtful one, or one whose page gave
+    no price, comes first. A page that gave many listings is a feed or a shelf and teaches nothing about
+    a product's page.
     """
-    latest: dict[str, Any] = {}
-    for page in ReplayStore(engine).pages(source, latest=True):
+    store = ReplayStore(engine)
+    latest: dict[str, Any] = dict(store.priceless(source, None, limit))
+    if first is not None:
+        latest |= store.priceless(source, first, 1)
+    for page in store.pages(source, latest=True):
         if len(page.observations) == 1:
             latest[page.observations[0].source_sku] = page
 
     def place(item: tuple[str, Any]) -> tuple[bool, bool, bool, str]:
         sku, page = item
+        if not page.observations:
+            return (sku != first, True, False, sku)
         seen = page.observations[0]
         at_price = price is not None and seen.price is not None and agree(seen.price, price, seen.currency)
         return (sku != first, not at_price, not seen.needs_review, sku)
@@ -65,8 +71,8 @@ def stored_pages(
             document = Document.from_bytes(stored.body, url=stored.url, headers=stored.headers)
         except PricecrawlError:
             continue
-        seen = page.observations[0]
-        found.append(StoredDocument(sku, page.ref.url, document, None if seen.needs_review else seen.price))
+        known = next((seen.price for seen in page.observations if not seen.needs_review), None)
+        found.append(StoredDocument(sku, page.ref.url, document, known))
     return found
 
 
@@ -117,3 +123,53 @@ def teach(
         )
         store.append(tx, [taught])
     return after
+
+
+def forget(
+    engine: Any,
+    source: str,
+    rule: str,
+    *,
+    by: str,
+    now: datetime,
+    kind: PriceKind | None = None,
+) -> tuple[LearnedSelector, ...]:
+    """Take a rule out of what a source learned, of one kind or of all, and out of saved preferences.
+
+    Where nothing learned is left of a kind, the row's rules apply again, else the defaults. Gives what was
+    taken out.
+
+    Raises:
+        UsageProblem: the source did not learn this rule, or is not in the database.
+    """
+    name = canonical(rule)
+    store = LearningStore(engine)
+    with store.begin() as tx:
+        store.lock(tx, source)
+        gone: list[LearnedSelector] = []
+        for of, entries in store.selectors(source, tx).items():
+            if kind not in (None, of):
+                continue
+            left = tuple(entry for entry in entries if canonical(entry.selector) != name)
+            if len(left) < len(entries):
+                gone += [entry for entry in entries if entry not in left]
+                store.save_selectors(tx, source, of, left, now)
+        if not gone:
+            raise UsageProblem(
+                f"{source} has not learned {rule}; `pricecrawl selectors list {source}` shows what it has."
+            )
+        for selector in {entry.selector for entry in gone}:
+            store.unprefer(tx, source, selector)
+        kinds = [entry.kind.value for entry in gone]
+        payload = {"source": source, "kinds": kinds, "selector": gone[0].selector, "by": by}
+        forgotten = event(
+            EventType.SELECTOR_FORGOTTEN,
+            f"source:{source}",
+            payload,
+            now=now,
+            correlation=f"source:{source}",
+            producer="selectors",
+            key=now.isoformat(),
+        )
+        store.append(tx, [forgotten])
+    return tuple(gone)

@@ -12,9 +12,11 @@ from aiohttp import web
 from sqlalchemy import Engine
 
 from pricecrawl.cli.main import run
+from pricecrawl.cli.selectors import toml_list
 from pricecrawl.db import tables
 from pricecrawl.db.learning import LearningStore
 from pricecrawl.domain.candidate import PriceKind
+from pricecrawl.domain.events import EventType
 from tests.crawl.fixtures import db, home
 from tests.crawl.whole import FeedShop, crawl, everything, products, row
 
@@ -247,6 +249,80 @@ def test_induce_confirm_list_export_and_read(crawled: Engine, capsys: pytest.Cap
         "price": {"before": "39.90", "after": "29.90"},
         "needs_review": {"before": True, "after": False},
     }
+
+
+def test_induce_finds_the_page_that_shows_the_price(
+    crawled: Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, price in PRICES.items():
+        code, out, _ = command(capsys, "selectors", "induce", "kettles", "--price", price, "--json")
+        found = json.loads(out)
+        assert (code, found["page"].rpartition("/")[2]) == (0, name)
+        assert (found["proposals"][0]["rule"], found["proposals"][0]["found_on"]) == (".today-price", 2)
+
+
+def test_induce_learns_from_a_page_on_which_no_price_was_read(
+    db: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The shop that needs a rule most is the one whose pages gave nothing."""
+    data = json.dumps({"@type": "Product", "name": "kettle", "sku": "S-kettle"})
+    silent = (
+        f'<html lang=de><head><script type="application/ld+json">{data}</script></head>'
+        "<body><main><h1>kettle</h1><p class=figure>29,90</p></main></body></html>"
+    )
+
+    async def story() -> None:
+        async with FeedShop() as shop:
+            shop.special["/kettle"] = lambda _: web.Response(text=silent, content_type="text/html")
+            await crawl(row(shop, product_urls=["kettle"]), "retailer")
+            write_row(tmp_path, shop.origin)
+
+    asyncio.run(story())
+    monkeypatch.setenv("PRICECRAWL_SOURCES", str(tmp_path / "rows"))
+    assert [item.reason for item in everything(db, tables.rejection)] == ["no_candidate"]
+    for arguments in ((), ("--sku", "S-kettle")):
+        code, out, _ = command(capsys, "selectors", "induce", "kettles", "-p", "29,90", "--json", *arguments)
+        found = json.loads(out)
+        assert code == 0
+        assert (found["proposals"][0]["rule"], found["proposals"][0]["value"]) == (".figure", "29,90")
+    command(capsys, "selectors", "induce", "kettles", "-p", "29,90", "--confirm", "1")
+    asyncio.run(story())
+    assert [item.price for item in everything(db, tables.observation)] == [Decimal("29.90")]
+
+
+def test_forget_takes_back_what_was_learned(crawled: Engine, capsys: pytest.CaptureFixture[str]) -> None:
+    command(capsys, "selectors", "induce", "kettles", "-p", "29,90", "--confirm", "1", "--by", "ann")
+    code, _, err = command(capsys, "selectors", "forget", "kettles", ".never")
+    assert code == 2
+    assert "selectors list kettles" in err
+    code, _, err = command(capsys, "selectors", "forget", "kettles", ".today-price", "--kind", "member")
+    assert code == 2
+    code, out, _ = command(capsys, "selectors", "forget", "kettles", " .today-price ", "--by", "bob")
+    assert (code, out) == (0, "forgotten for kettles: standard .today-price\n")
+    assert LearningStore(crawled).selectors("kettles") == {}
+    assert {item.preferred_method for item in everything(crawled, tables.listing)} == {None}
+    (said,) = [
+        item
+        for item in everything(crawled, tables.audit_event)
+        if item.event_type == EventType.SELECTOR_FORGOTTEN.value
+    ]
+    assert (said.payload["selector"], said.payload["by"]) == (".today-price", "bob")
+
+
+def test_a_list_of_a_source_that_is_not_there_says_so(
+    crawled: Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(capsys, "selectors", "list", "kettles")[0] == 0
+    code, _, err = command(capsys, "selectors", "list", "kettle")
+    assert code == 2
+    assert "kettle" in err
+
+
+@pytest.mark.parametrize("rule", [".a\n.b", '.a[data-x="\U0001f525"]', "[title='\U0001f525\x7f']", ".p\\:q"])
+def test_every_rule_survives_the_export(rule: str) -> None:
+    import tomllib
+
+    assert tomllib.loads(f"rules = {toml_list([rule])}") == {"rules": [rule]}
 
 
 def test_what_export_prints_is_a_row(
