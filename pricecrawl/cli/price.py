@@ -202,7 +202,8 @@ def policy_list(as_json: _Json = False) -> None:
         table.add_column(heading)
     for row in rows:
         now = "[green]in force[/]" if held is not None and held.version == row.version else ""
-        approved = row.approved_by or "[yellow]waits for approval[/]"
+        rejected = f"[dim]rejected by {row.rejected_by}[/]" if row.rejected_at else ""
+        approved = row.approved_by or rejected or "[yellow]waits for approval[/]"
         table.add_row(row.version, f"{row.valid_from:%Y-%m-%d}", row.author, approved, now)
     out.print(
         table if rows else "no policy is stored yet; the built-in one is stored by the first pricing run"

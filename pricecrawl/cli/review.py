@@ -110,10 +110,12 @@ def approve(
 ) -> None:
     """Say yes. A blocked price cannot be approved, nor one's own policy."""
     from pricecrawl.cli.actor import current_user
+    from pricecrawl.cli.output import out
     from pricecrawl.cli.session import database, price_rules
     from pricecrawl.config import Config
+    from pricecrawl.db.policies import PolicyStore
     from pricecrawl.db.reviews import ReviewStore
-    from pricecrawl.workflows import review
+    from pricecrawl.workflows import policies, review
 
     config = Config.load()
     rules = price_rules(config) if review_id.startswith("candidate:") else None
@@ -127,7 +129,13 @@ def approve(
             choice=choose,
             rules=rules,
         )
+        kind, name = review.parse(review_id)
+        told = ""
+        if kind is review.Kind.POLICY:
+            told = policies.standing(PolicyStore(engine), name, now=datetime.now(UTC))
     _done(review_id, "approved", "green", as_json=as_json)
+    if told and not as_json:
+        out.print(told, markup=False, soft_wrap=True)
 
 
 def reject(review_id: _Id, *, reason: _Reason, by: _By = None, as_json: _Json = False) -> None:

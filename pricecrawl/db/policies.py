@@ -25,12 +25,15 @@ class PolicyRow:
     valid_from: datetime
     approved_by: str | None
     approved_at: datetime | None
+    rejected_by: str | None = None
+    rejected_at: datetime | None = None
 
 
 _COLUMNS = (
     *(pricing_policy.c.version, pricing_policy.c.body, pricing_policy.c.author),
     *(pricing_policy.c.created_at, pricing_policy.c.valid_from),
     *(pricing_policy.c.approved_by, pricing_policy.c.approved_at),
+    *(pricing_policy.c.rejected_by, pricing_policy.c.rejected_at),
 )
 
 
@@ -48,9 +51,12 @@ class PolicyStore(Store):
         row = conn.execute(query).one_or_none()
         return PolicyRow(*row) if row is not None else None
 
-    def get(self, conn: Connection, version: str) -> PolicyRow | None:
-        """One version."""
-        row = conn.execute(select(*_COLUMNS).where(pricing_policy.c.version == version)).one_or_none()
+    def get(self, conn: Connection, version: str, *, lock: bool = False) -> PolicyRow | None:
+        """One version; with `lock` nobody else can settle it until the transaction ends."""
+        query = select(*_COLUMNS).where(pricing_policy.c.version == version)
+        if lock and conn.dialect.name != "sqlite":  # there the writing transaction is the lock
+            query = query.with_for_update()
+        row = conn.execute(query).one_or_none()
         return PolicyRow(*row) if row is not None else None
 
     def all(self) -> list[PolicyRow]:
@@ -82,6 +88,14 @@ class PolicyStore(Store):
             update(pricing_policy)
             .where(pricing_policy.c.version == version)
             .values(approved_by=by, approved_at=now)
+        )
+
+    def reject(self, tx: Connection, version: str, *, by: str, now: datetime) -> None:
+        """Never to be in force."""
+        tx.execute(
+            update(pricing_policy)
+            .where(pricing_policy.c.version == version)
+            .values(rejected_by=by, rejected_at=now)
         )
 
     def override(

@@ -24,6 +24,7 @@ from pricecrawl.db.tables import (
     market_price_snapshot,
     observation,
     price_decision,
+    publication,
     sku,
     sku_cost,
     sku_policy,
@@ -148,6 +149,31 @@ class PricingStore(Store):
             count, total = found.get(currency, (0, Decimal(0)))
             found[currency] = (count + 1, total + (price or Decimal(0)))
         return found
+
+    def taken_back(self, conn: Connection, names: Sequence[str] | None = None) -> dict[str, str]:
+        """Why, by SKU (of `names`, or all): those whose last verified publication is a rollback."""
+        back = publication.alias()
+        query = (
+            select(back.c.sku, back.c.sequence, price_decision.c.steps)
+            .join(price_decision, price_decision.c.decision_id == back.c.decision_id)
+            .where(back.c.rollback_of.is_not(None), back.c.verified_at.is_not(None))
+            .order_by(back.c.sequence)
+        )
+        found: dict[str, tuple[int, str]] = {}
+        for some in [None] if names is None else chunks(names):
+            for row in conn.execute(query if some is None else query.where(back.c.sku.in_(some))):
+                why = (row.steps.get("rollback") or {}).get("reason", "")
+                found[row.sku] = (row.sequence, why or "no reason is on file")
+        for some in chunks(sorted(found)):
+            latest = (
+                select(publication.c.sku, func.max(publication.c.sequence).label("last"))
+                .where(publication.c.sku.in_(some), publication.c.verified_at.is_not(None))
+                .group_by(publication.c.sku)
+            )
+            for name, last in conn.execute(latest):
+                if last > found[name][0]:
+                    del found[name]
+        return {name: why for name, (_, why) in found.items()}
 
     def snapshot_ids(self, tx: Connection, count: int) -> list[int]:
         """Ids for snapshots that decisions will name."""

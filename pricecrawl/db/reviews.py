@@ -48,8 +48,10 @@ class ReviewStore(Store):
         return _all(conn, query.order_by(candidate_review.c.id).limit(limit))
 
     def open_policies(self, conn: Connection, limit: int) -> list[Mapping[str, Any]]:
-        """Policies that nobody has approved, oldest first."""
-        query = select(pricing_policy).where(pricing_policy.c.approved_at.is_(None))
+        """Policies that nobody has approved or rejected, oldest first."""
+        query = select(pricing_policy).where(
+            pricing_policy.c.approved_at.is_(None), pricing_policy.c.rejected_at.is_(None)
+        )
         return _all(conn, query.order_by(pricing_policy.c.id).limit(limit))
 
     def decision(self, conn: Connection, of: str, *, lock: bool = False) -> Mapping[str, Any] | None:

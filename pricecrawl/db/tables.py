@@ -482,6 +482,8 @@ pricing_policy = Table(
     Column("valid_from", UtcDateTime, nullable=False),
     Column("approved_by", String(200)),
     Column("approved_at", UtcDateTime),
+    Column("rejected_by", String(200)),
+    Column("rejected_at", UtcDateTime),
 )
 
 price_decision = Table(
@@ -560,6 +562,12 @@ publication = Table(
     Column("updated_at", UtcDateTime, nullable=False),
     UniqueConstraint("target", "decision_id"),
     Index("ix_publication_target_sku_scope", "target", "sku", "scope"),
+    Index(
+        "ix_publication_rollback_sku",
+        "sku",
+        sqlite_where=text("rollback_of IS NOT NULL"),
+        postgresql_where=text("rollback_of IS NOT NULL"),
+    ),
 )
 
 publication_lease = Table(

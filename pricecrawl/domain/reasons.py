@@ -145,5 +145,6 @@ class FindingCode(StrEnum):
     ANOMALY_BELOW_COST = "anomaly_below_cost"
     ANOMALY_OUTLIER = "anomaly_outlier"
     ANOMALY_MARKET_MOVE = "anomaly_market_move"
+    TAKEN_BACK = "taken_back"
     MASS_CHANGE = "mass_change"
     CANARY_FAILED = "canary_failed"

@@ -41,7 +41,8 @@ class Inputs(NamedTuple):
     """Everything a decision depends on, and nothing else.
 
     `settings` is None when the policy could not be read. `previous_market` is the market price of
-    the last snapshot. `authorized` is False when the caller may not ask for prices.
+    the last snapshot. `authorized` is False when the caller may not ask for prices. `taken_back` is why
+    the SKU's price was rolled back, empty where no rollback is the last thing that was published.
     """
 
     subject: Subject
@@ -53,6 +54,7 @@ class Inputs(NamedTuple):
     holds: tuple[ActiveHold, ...] = ()
     previous_market: Decimal | None = None
     authorized: bool = True
+    taken_back: str = ""
 
 
 class Computed(NamedTuple):

@@ -43,6 +43,7 @@ GUARDRAILS: tuple[Guardrail, ...] = (
     risk.market_over_cost,
     risk.winner_in_line,
     risk.market_steady,
+    risk.not_taken_back,
 )
 
 

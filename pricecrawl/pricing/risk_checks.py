@@ -209,6 +209,16 @@ def market_steady(inputs: Inputs, _: Computed) -> Finding | None:
     return review(FindingCode.ANOMALY_MARKET_MOVE, f"the market moved from {previous} to {price}")
 
 
+def not_taken_back(inputs: Inputs, computed: Computed) -> Finding | None:
+    """After a rollback the same evidence brings the same price again: a person lets it out."""
+    if not inputs.taken_back or computed.proposed in {None, inputs.subject.current_price}:
+        return None
+    return review(
+        FindingCode.TAKEN_BACK,
+        f"the price was taken back ({inputs.taken_back}) and no other has been published since",
+    )
+
+
 def _doubtful(market: MarketPrice, reasons: tuple[ExclusionReason, ...]) -> tuple[Assessed, ...]:
     """Offers left out for one of `reasons` that would count if the doubt about them were settled."""
     asked = reasons.__contains__

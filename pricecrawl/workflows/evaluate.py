@@ -167,5 +167,6 @@ def _decide(
         now=now,
         holds=holds_on(sku, holds),
         previous_market=loaded.previous.get(sku),
+        taken_back=store.taken_back(tx, [sku]).get(sku, ""),
     )
     return decide(inputs)

@@ -94,18 +94,53 @@ def approve(store: PolicyStore, version: str, *, by: str, reason: str, now: date
     """Put a proposed version in force from its start on.
 
     Raises:
-        UsageProblem: there is no such version, it is approved already, or `by` is its author.
+        UsageProblem: there is no such version, it is settled already, or `by` is its author.
     """
     with store.begin() as tx:
-        row = store.get(tx, version)
-        if row is None:
-            raise UsageProblem(f"there is no policy {version}; `pricecrawl price policy list` shows all.")
-        if row.approved_at is not None:
-            raise UsageProblem(f"policy {version} was approved by {row.approved_by} already.")
+        row = _proposed(store, tx, version)
         if row.author == by:
             raise UsageProblem(f"{by} wrote policy {version}: somebody else must approve it.")
         store.approve(tx, version, by=by, now=now)
         store.append(tx, [_changed(version, "approved", by, now, reason=reason)])
+
+
+def reject(store: PolicyStore, version: str, *, by: str, reason: str, now: datetime) -> None:
+    """Turn a proposed version down for good; its author may take it back so.
+
+    Raises:
+        UsageProblem: there is no such version, or it is settled already.
+    """
+    with store.begin() as tx:
+        _proposed(store, tx, version)
+        store.reject(tx, version, by=by, now=now)
+        store.append(tx, [_changed(version, "rejected", by, now, reason=reason)])
+
+
+def standing(store: PolicyStore, version: str, *, now: datetime) -> str:
+    """What an approved version means from now on, in one sentence: a later one may stand before it."""
+    with store.engine.connect() as conn:
+        row, holds = store.get(conn, version), store.in_force(conn, now)
+    if row is None or row.approved_at is None:
+        return f"policy {version} is not in force."
+    if row.valid_from > now:
+        return f"policy {version} holds from {row.valid_from:%Y-%m-%d} on."
+    if holds is not None and holds.version != version:
+        return (
+            f"policy {version} does not hold: {holds.version} starts later ({holds.valid_from:%Y-%m-%d}) "
+            "and stands before it; propose a version that starts after that."
+        )
+    return f"policy {version} is in force now."
+
+
+def _proposed(store: PolicyStore, tx: Any, version: str) -> PolicyRow:
+    row = store.get(tx, version, lock=True)
+    if row is None:
+        raise UsageProblem(f"there is no policy {version}; `pricecrawl price policy list` shows all.")
+    if row.approved_at is not None:
+        raise UsageProblem(f"policy {version} was approved by {row.approved_by} already.")
+    if row.rejected_at is not None:
+        raise UsageProblem(f"policy {version} was rejected by {row.rejected_by}: propose another version.")
+    return row
 
 
 def _store_builtin(store: PolicyStore, tx: Any, now: datetime) -> None:

@@ -72,7 +72,9 @@ def run(
     Raises:
         UsageProblem: one of `skus` is not in the catalogue.
     """
-    pricing = _Run(store, now=now, countries=countries, correlation=correlation, authorized=authorized)
+    pricing = _Run(
+        store, now=now, countries=countries, skus=skus, correlation=correlation, authorized=authorized
+    )
     for names in _named(skus) if skus is not None else _endless():
         if not pricing.batch(names):
             break
@@ -99,6 +101,7 @@ class _Run:
         *,
         now: datetime,
         countries: Mapping[str, str],
+        skus: Sequence[str] | None,
         correlation: str | None,
         authorized: bool,
     ) -> None:
@@ -115,6 +118,7 @@ class _Run:
             self.rates: Rates = rates_of(store.rates(tx, (now - _RATES_BACK).date()))
             version = self.policy.version if self.policy else "unavailable"
             self.result = Priced(run_id, version)
+            self.taken_back = store.taken_back(tx, skus)
             self.cause = self._request(tx, correlation)
 
     def batch(self, names: list[str] | None) -> bool:
@@ -193,6 +197,7 @@ class _Run:
                 holds=holds_on(row.sku, holds) if holds else (),
                 previous_market=loaded.previous.get(row.sku),
                 authorized=self.authorized,
+                taken_back=self.taken_back.get(row.sku, ""),
             )
             decided.append((decision_id, decide(inputs)))
         return self.breaker.judge(tx, decided, self._default())

@@ -133,7 +133,7 @@ def approve(
 def reject(
     store: ReviewStore, review: str, *, by: str, reason: str, now: datetime, role: str = "reviewer"
 ) -> None:
-    """Say no. A rejected price is blocked, a rejected pair is never matched again.
+    """Say no. A rejected price is blocked, a rejected pair is never matched again, a policy never holds.
 
     Raises:
         UsageProblem: there is no such review, or no reason.
@@ -148,7 +148,7 @@ def reject(
     elif kind is Kind.CANDIDATE:
         candidates.reject(LearningStore(store.engine), _number(name), by=by, reason=reason, now=now)
     else:
-        raise UsageProblem("a proposed policy is not rejected: propose another version and approve that one.")
+        policies.reject(PolicyStore(store.engine), name, by=by, reason=reason, now=now)
 
 
 def full_id(store: ReviewStore, conn: Any, name: str) -> str:

@@ -171,10 +171,37 @@ def test_a_policy_is_proposed_by_one_and_approved_by_another(shell: Shell, tmp_p
     assert shell("price", "policy", "propose", str(file), "--by", "ann")[0] == 0
     code, _, err = shell("review", "approve", "policy:v2", "--reason", "mine", "--by", "ann")
     assert (code, "somebody else must approve it" in err) == (2, True)
-    assert shell("review", "approve", "policy:v2", "--reason", "fine", "--by", "bob")[0] == 0
+    code, out, _ = shell("review", "approve", "policy:v2", "--reason", "fine", "--by", "bob")
+    assert (code, "policy v2 is in force now." in out) == (0, True)
     assert good(shell("price", "policy", "show", "v2"))["default"]["required_margin"] == "0.2"
     (row,) = good(shell("price", "policy", "list", "--json"))
     assert (row["version"], row["approved_by"]) == ("v2", "bob")
+
+
+def test_what_an_approved_policy_means_is_said(shell: Shell, tmp_path: Path) -> None:
+    """One that starts before the present one never holds: said at once, not found out by nobody."""
+    for version, start, told in (
+        ("new", "2026-01-02", "policy new is in force now."),
+        ("old", "2026-01-01", "policy old does not hold: new starts later (2026-01-02)"),
+        ("next", "2999-01-01", "policy next holds from 2999-01-01 on."),
+    ):
+        file = tmp_path / f"{version}.toml"
+        file.write_text(f'version = "{version}"\nvalid_from = {start}\n', encoding="utf-8")
+        assert shell("price", "policy", "propose", str(file), "--by", "ann")[0] == 0
+        code, out, _ = shell("review", "approve", f"policy:{version}", "--reason", "fine", "--by", "bob")
+        assert (code, told in out) == (0, True), out
+
+
+def test_a_rejected_policy_is_gone_from_the_queue_for_good(shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+    file.write_text('version = "v2"\nvalid_from = 2026-01-01\n', encoding="utf-8")
+    assert shell("price", "policy", "propose", str(file), "--by", "ann")[0] == 0
+    assert shell("review", "reject", "policy:v2", "--reason", "too cheap", "--by", "bob")[0] == 0
+    assert good(shell("review", "list", "--json")) == []
+    code, _, err = shell("review", "approve", "policy:v2", "--reason", "after all", "--by", "cid")
+    assert (code, "policy v2 was rejected by bob" in err) == (2, True)
+    (row,) = [item for item in good(shell("price", "policy", "list", "--json")) if item["version"] == "v2"]
+    assert (row["rejected_by"], row["approved_at"]) == ("bob", None)
 
 
 def test_a_reader_that_stops_early_is_no_error(street: Street, tmp_path: Path, sqlite_url: str) -> None:

@@ -277,6 +277,14 @@ def test_a_policy_is_approved_by_somebody_else(api: Api) -> None:
     problem(api.post("/reviews/policy:2026-03/approve", yes, role=Role.REVIEWER), 403, "role_not_allowed")
     _, other = api.new_token(Role.POLICY_AUTHOR)
     assert api.post("/reviews/policy:2026-03/approve", yes, token=other).is_success
+    for version, who in (("2026-05", other), ("2026-06", None)):  # turned down, and taken back by its author
+        body = {"policy": {"version": version, "valid_from": "2026-01-03"}}
+        assert api.post("/policies", body, role=Role.POLICY_AUTHOR).is_success
+        path = f"/reviews/policy:{version}/reject"
+        answer = api.post(path, yes, token=who) if who else api.post(path, yes, role=Role.POLICY_AUTHOR)
+        assert answer.json()["result"] == "rejected"
+        assert f"policy:{version}" not in api.get("/reviews", role=Role.OWNER).text
+        problem(api.post(f"/reviews/policy:{version}/approve", yes, token=other), 422, "not_possible")
     bad = {"policy": {"version": "2026-04", "default": {"required_margn": "0.2"}}}
     assert "required_margn" in problem(api.post("/policies", bad), 422, "not_possible")["detail"]
 

@@ -21,7 +21,7 @@ from pricecrawl.workflows import audit, catalogue, holds, review, rollback
 from pricecrawl.workflows.trace import trace
 from tests.workflows.shelf import Shelf
 from tests.workflows.stall import Stall
-from tests.workflows.street import Street
+from tests.workflows.street import Street, codes
 
 
 @pytest.fixture
@@ -150,6 +150,34 @@ def test_a_source_that_is_held_does_not_keep_a_wrong_price_out_there(stall: Stal
     holds.place(held, "source", "kettles", reason="a wrong feed", by="ann", now=stall.clock())
     assert stall.publish(back(stall).decision_id).status is State.VERIFIED
     assert shelf.prices["K-7"] == Decimal("19.40")
+
+
+def test_the_same_price_does_not_come_back_by_itself(stall: Stall, shelf: Shelf) -> None:
+    """The evidence that misled us is still there a quarter of an hour later: a person looks first."""
+    two_prices(stall)
+    stall.publish(back(stall).decision_id)
+    stall.clock.now += timedelta(minutes=1)
+    again = stall.decide({"K-7": ("19.40", "19.00")}, at=stall.clock())["K-7"]
+    row = stall.decision(again)
+    assert (row.status, codes(row)) == ("REVIEW_REQUIRED", {"taken_back"})
+    assert "a wrong feed" in row.findings[0]["detail"]
+    stall.clock.now += timedelta(minutes=21)
+    review.approve(
+        ReviewStore(stall.street.engine), again, by="bob", reason="it was right", now=stall.clock()
+    )
+    assert stall.publish(again).status is State.VERIFIED
+    # From here on prices move on their own again.
+    stall.clock.now += timedelta(minutes=1)
+    third = stall.decide({"K-7": ("19.00", "18.80")}, at=stall.clock())["K-7"]
+    assert stall.decision(third).status == "APPROVED"
+
+
+def test_a_price_that_stays_where_it_was_taken_back_to_is_no_move(stall: Stall) -> None:
+    two_prices(stall)
+    stall.publish(back(stall).decision_id)
+    stall.clock.now += timedelta(minutes=1)
+    same = stall.decide({"K-7": ("19.40", "19.40")}, at=stall.clock())["K-7"]
+    assert stall.decision(same).status == "APPROVED"
 
 
 def test_out_of_quarantine(stall: Stall, shelf: Shelf) -> None:

@@ -64,7 +64,7 @@ def list_reviews(
 @endpoint(router, Endpoint.APPROVE, gives=SettledOut)
 def approve(review_id: ReviewId, said: ApproveIn, call: Call = writing(Endpoint.APPROVE)) -> Response:
     """Say yes. A block cannot be approved, nor a policy by its author."""
-    store, kind = _open(call, review_id)
+    store, kind = _open(call, review_id, own=False)
     rules = _rules(call) if kind is review.Kind.CANDIDATE else None
 
     def work() -> SettledOut:
@@ -86,7 +86,7 @@ def approve(review_id: ReviewId, said: ApproveIn, call: Call = writing(Endpoint.
 @endpoint(router, Endpoint.REJECT, gives=SettledOut)
 def reject(review_id: ReviewId, said: RejectIn, call: Call = writing(Endpoint.REJECT)) -> Response:
     """Say no, with the reason."""
-    store, _ = _open(call, review_id)
+    store, _ = _open(call, review_id, own=True)
 
     def work() -> SettledOut:
         review.reject(
@@ -114,8 +114,11 @@ def propose_policy(asked: PolicyIn, call: Call = writing(Endpoint.PROPOSE_POLICY
     return call.once(asked, work, status=201)
 
 
-def _open(call: Call, review_id: str) -> tuple[ReviewStore, review.Kind]:
-    """The store and the kind, once the caller may settle that kind and there is such a review."""
+def _open(call: Call, review_id: str, *, own: bool) -> tuple[ReviewStore, review.Kind]:
+    """The store and the kind, once the caller may settle that kind and there is such a review.
+
+    `own` lets through what the caller wrote: that may be taken back, and not approved.
+    """
     kind, _ = review.parse(review_id)
     role = call.caller.role
     if role not in REVIEWERS[kind.value]:
@@ -127,7 +130,7 @@ def _open(call: Call, review_id: str) -> tuple[ReviewStore, review.Kind]:
         found = review.show(store, review_id)
     except UsageProblem as problem:
         raise Problem(404, "no_such_review", str(problem)) from None
-    if kind is review.Kind.POLICY and found["author"] == call.caller.name:
+    if not own and kind is review.Kind.POLICY and found["author"] == call.caller.name:
         raise Problem(403, "own_work", "You wrote this policy: somebody else must approve it.")
     return store, kind
 
