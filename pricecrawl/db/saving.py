@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Connection, select, update
@@ -25,7 +26,15 @@ from pricecrawl.db import doubts
 from pricecrawl.db.crawl_types import BatchResult, EvidenceRow
 from pricecrawl.db.events import append_events
 from pricecrawl.db.evidence_rows import Place, index_evidence
-from pricecrawl.db.sql import among, insert_rows, next_ids, run_event, storable, update_rows
+from pricecrawl.db.sql import (
+    among,
+    insert_columns,
+    insert_rows,
+    next_ids,
+    run_event,
+    storable,
+    update_columns,
+)
 from pricecrawl.db.tables import listing, observation, price_history, run, stock_history
 from pricecrawl.domain.availability import Availability
 from pricecrawl.domain.errors import SourceBusy
@@ -92,7 +101,6 @@ class _State:
 class _Rows:
     """Rows to write, per table."""
 
-    observations: list[dict[str, Any]] = field(default_factory=list)
     prices: list[dict[str, Any]] = field(default_factory=list)
     stock: list[dict[str, Any]] = field(default_factory=list)
     doubts: dict[int, dict[str, Any]] = field(default_factory=dict)
@@ -115,20 +123,26 @@ def save(
     """
     if len({item.source for item in observations}) > 1:
         raise ValueError("a batch holds observations of one source")
-    refs = (item.evidence for item in observations if item.evidence is not None)
-    ids = index_evidence(conn, run_id, stored=stored, refs=refs, known=known)
+    # By identity: all listings of a page share one reference.
+    refs = {id(item.evidence): item.evidence for item in observations if item.evidence is not None}
+    ids = index_evidence(conn, run_id, stored=stored, refs=refs.values(), known=known)
+    pages: dict[int, int | None] = {key: ids[ref.warc, ref.offset] for key, ref in refs.items()}
     states = _load(conn, observations)
     seen_now = {state.id for state in states.values() if state.last_seen_run != run_id}
     numbers = next_ids(conn, observation, len(observations))
     rows = _Rows()
-    for number, item in zip(numbers, observations, strict=True):
-        state = states[item.source_sku]
-        place = (item.evidence.warc, item.evidence.offset) if item.evidence else None
-        rows.observations.append(
-            _observation(item, number, run_id, state.id) | {"evidence_id": ids[place] if place else None}
-        )
+    of = [states[item.source_sku] for item in observations]
+    for number, item, state in zip(numbers, observations, of, strict=True):
         _fold(rows, state, item, number, run_id)
+    facts = {
+        "id": numbers,
+        "run_id": [run_id] * len(numbers),
+        "listing_id": [state.id for state in of],
+        **_observed(observations),
+        "evidence_id": [pages.get(id(item.evidence)) for item in observations],
+    }
     _write_listings(conn, run_id, states.values())
+    insert_columns(conn, observation, facts)
     opened = _write_history(conn, rows)
     result = BatchResult(
         inserted=len(observations),
@@ -145,7 +159,7 @@ def save(
             "count": len(numbers),
             "first_id": numbers[0],
             "last_id": numbers[-1],
-            "sha256": digest(rows.observations),
+            "sha256": _digest(zip(*(facts[name] for name in FACTS), strict=True)),
         }
         now = max(item.observed_at for item in observations)
         append_events(conn, [run_event(EventType.OBSERVATION_CREATED, run_id, now, payload)])
@@ -160,13 +174,21 @@ FACTS = (
 
 def digest(rows: Iterable[Mapping[str, Any]]) -> str:
     """SHA-256 over the FACTS of observations in order of id: what the batch's event vouches for."""
-    lines = [
-        f"{row['id']}|{row['run_id']}|{row['listing_id']}|{_digits(row['price'])}|{row['currency']}"
-        f"|{_digits(row['original_price'])}|{_digits(row['member_price'])}|{_digits(row['pre_order_price'])}"
-        f"|{_digits(row['shipping'])}|{row['availability']}|{row['needs_review']}"
-        f"|{row['observed_at'].timestamp():.6f}|{row['evidence_id']}\n"
-        for row in rows
-    ]
+    return _digest(map(itemgetter(*FACTS), rows))
+
+
+def _digest(rows: Iterable[tuple[Any, ...]]) -> str:
+    """The same of tuples in the order of FACTS."""
+    moments: dict[datetime, str] = {}
+    lines = []
+    for id_, run_id, listing_id, price, currency, was, member, pre, shipping, stock, doubt, at, page in rows:
+        moment = moments.get(at)
+        if moment is None:
+            moment = moments[at] = f"{at.timestamp():.6f}"
+        lines.append(
+            f"{id_}|{run_id}|{listing_id}|{_digits(price)}|{currency}|{_digits(was)}|{_digits(member)}"
+            f"|{_digits(pre)}|{_digits(shipping)}|{stock}|{doubt}|{moment}|{page}\n"
+        )
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
@@ -191,27 +213,25 @@ def _load(conn: Connection, observations: Sequence[Observation]) -> dict[str, _S
     return states
 
 
-def _observation(item: Observation, number: int, run_id: int, listing_id: int) -> dict[str, Any]:
+def _observed(items: Sequence[Observation]) -> dict[str, list[Any]]:
+    """What the observations themselves say, as columns."""
     return {
-        "id": number,
-        "run_id": run_id,
-        "listing_id": listing_id,
-        "price": item.price,
-        "currency": item.currency,
-        "price_kind": item.price_kind,
-        "method": item.method,
-        "selector": storable(item.selector),
-        "original_price": item.original_price,
-        "member_price": item.member_price,
-        "pre_order_price": item.pre_order_price,
-        "shipping": item.shipping,
-        "promotion_text": storable(item.promotion_text),
-        "tax_basis": item.tax_basis.value,
-        "availability": item.availability.value,
-        "needs_review": item.needs_review,
-        "review_reasons": [str(reason) for reason in item.review_reasons],
-        "observed_at": item.observed_at,
-        "extractor_version": item.extractor_version,
+        "price": [item.price for item in items],
+        "currency": [item.currency for item in items],
+        "price_kind": [item.price_kind for item in items],
+        "method": [item.method for item in items],
+        "selector": [storable(item.selector) for item in items],
+        "original_price": [item.original_price for item in items],
+        "member_price": [item.member_price for item in items],
+        "pre_order_price": [item.pre_order_price for item in items],
+        "shipping": [item.shipping for item in items],
+        "promotion_text": [storable(item.promotion_text) for item in items],
+        "tax_basis": [item.tax_basis.value for item in items],
+        "availability": [item.availability.value for item in items],
+        "needs_review": [item.needs_review for item in items],
+        "review_reasons": [[str(reason) for reason in item.review_reasons] for item in items],
+        "observed_at": [item.observed_at for item in items],
+        "extractor_version": [item.extractor_version for item in items],
     }
 
 
@@ -268,58 +288,58 @@ def _fold_stock(rows: _Rows, state: _State, item: Observation, run_id: int) -> N
 
 
 def _write_listings(conn: Connection, run_id: int, states: Iterable[_State]) -> None:
-    new, old = [], []
+    new: list[_State] = []
+    old: list[_State] = []
     for state in states:
-        row = _listing(state, run_id)
-        if state.is_new:
-            new.append(row | {"first_seen_at": state.first_seen_at})
-        else:
-            del row["source"], row["source_sku"]
-            old.append(row)
-    insert_rows(conn, listing, new)
-    update_rows(conn, listing, old)
+        (new if state.is_new else old).append(state)
+    if new:
+        items = [state.last for state in new if state.last is not None]
+        place = {"source": [item.source for item in items], "source_sku": [item.source_sku for item in items]}
+        first = {"first_seen_at": [state.first_seen_at for state in new]}
+        insert_columns(conn, listing, place | first | _columns(new, run_id))
+    if old:
+        update_columns(conn, listing, _columns(old, run_id))
 
 
-def _listing(state: _State, run_id: int) -> dict[str, Any]:
-    item = state.last
-    assert item is not None
+def _columns(states: Sequence[_State], run_id: int) -> dict[str, list[Any]]:
+    """What a listing's latest observation and its accepted state say, as columns; `id` is the last."""
+    items = [state.last for state in states if state.last is not None]
+    count = len(states)
+    assert len(items) == count
     return {
-        "source": item.source,
-        "source_sku": item.source_sku,
-        "url": storable(item.url),
-        "name": storable(item.name),
-        "brand": storable(item.brand),
-        "gtin": item.gtin,
-        "mpn": storable(item.mpn) if item.mpn else None,
-        "variant": storable(item.variant),
-        "category": storable(item.category),
-        "pack": item.pack,
-        "base_quantity": item.base_quantity,
-        "base_unit": item.base_unit,
-        "condition": storable(item.condition),
-        "seller": storable(item.seller),
-        "image_url": storable(item.image_url),
-        "price": state.price,
-        "currency": state.currency,
-        "original_price": state.original_price,
-        "member_price": state.member_price,
-        "pre_order_price": state.pre_order_price,
-        "method": state.method,
-        "availability": state.availability,
-        "needs_review": item.needs_review,
-        "consecutive_misses": 0,
-        "gone_streak": 0,
-        "checking_paused": False,
-        "last_seen_at": item.observed_at,
-        "last_seen_run": run_id,
-        "last_observation_id": state.last_id,
-        "id": state.id,
+        "url": [storable(item.url) for item in items],
+        "name": [storable(item.name) for item in items],
+        "brand": [storable(item.brand) for item in items],
+        "gtin": [item.gtin for item in items],
+        "mpn": [storable(item.mpn) if item.mpn else None for item in items],
+        "variant": [storable(item.variant) for item in items],
+        "category": [storable(item.category) for item in items],
+        "pack": [item.pack for item in items],
+        "base_quantity": [item.base_quantity for item in items],
+        "base_unit": [item.base_unit for item in items],
+        "condition": [storable(item.condition) for item in items],
+        "seller": [storable(item.seller) for item in items],
+        "image_url": [storable(item.image_url) for item in items],
+        "price": [state.price for state in states],
+        "currency": [state.currency for state in states],
+        "original_price": [state.original_price for state in states],
+        "member_price": [state.member_price for state in states],
+        "pre_order_price": [state.pre_order_price for state in states],
+        "method": [state.method for state in states],
+        "availability": [state.availability for state in states],
+        "needs_review": [item.needs_review for item in items],
+        "consecutive_misses": [0] * count,
+        "gone_streak": [0] * count,
+        "checking_paused": [False] * count,
+        "last_seen_at": [item.observed_at for item in items],
+        "last_seen_run": [run_id] * count,
+        "last_observation_id": [state.last_id for state in states],
+        "id": [state.id for state in states],
     }
 
 
 def _write_history(conn: Connection, rows: _Rows) -> int:
-    """Everything that hangs on the listings; returns the number of reviews that were opened."""
-    insert_rows(conn, observation, rows.observations)
+    """What changed and what is doubtful; returns the number of reviews that were opened."""
     insert_rows(conn, price_history, rows.prices)
     insert_rows(conn, stock_history, rows.stock)
     doubts.settle(conn, rows.settled)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
+from itertools import chain
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -34,6 +35,8 @@ T = TypeVar("T")
 
 # Below the 999 variables that an old SQLite allows in one statement.
 CHUNK = 500
+# Rows in one INSERT of SQLite, which since 3.32 allows 32,766 variables: no table of ours has 600 columns.
+_ROWS = 50
 
 
 def upsert(conn: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
@@ -48,40 +51,60 @@ def chunks(items: Sequence[T], size: int = CHUNK) -> Iterator[Sequence[T]]:
 
 
 def insert_rows(conn: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows that all have the same keys, in one statement.
+    """Insert rows that all have the same keys; see `insert_columns`."""
+    if rows:
+        insert_columns(conn, table, {name: [row[name] for row in rows] for name in rows[0]})
+
+
+def insert_columns(conn: Connection, table: Table, columns: Mapping[str, Sequence[Any]]) -> None:
+    """Insert rows that are given as columns of equal length, in a few statements however many there are.
 
     PostgreSQL takes all rows as one JSON text, which is several times faster than a statement per row
-    and than arrays. SQLite is in our own process, where one prepared statement run per row is the fast
-    way. Values are converted here, because doing that a parameter at a time costs as much as the writing.
+    and than arrays. SQLite is in our own process, where a prepared statement for many rows is the fast way.
+    Values are converted here, because doing that a parameter at a time costs as much as the writing.
     """
-    if not rows:
+    names = tuple(columns)
+    if not names or not columns[names[0]]:
         return
-    names = tuple(rows[0])
     if conn.dialect.name == "sqlite":
-        _run_many(conn, _sqlite_insert(table, names), table, names, rows)
+        _insert_many(conn, table, names, _for_sqlite(table, columns, conn.dialect))
     else:
+        rows = _as_rows(columns)
         conn.exec_driver_sql(_json_insert(table, names, conn.dialect), (_as_json(conn, table, names, rows),))
 
 
 def update_rows(conn: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
     """Update rows by their `id`, their last key; all have the same keys, each of which but `id` is set."""
-    if not rows:
-        return
-    names = tuple(rows[0])
+    if rows:
+        update_columns(conn, table, {name: [row[name] for row in rows] for name in rows[0]})
+
+
+def update_columns(conn: Connection, table: Table, columns: Mapping[str, Sequence[Any]]) -> None:
+    """The same of rows that are given as columns of equal length."""
+    names = tuple(columns)
     assert names[-1] == "id"
+    if not columns["id"]:
+        return
     if conn.dialect.name == "sqlite":
-        _run_many(conn, _sqlite_update(table, names), table, names, rows)
+        values = list(zip(*_for_sqlite(table, columns, conn.dialect), strict=True))
+        conn.exec_driver_sql(_sqlite_update(table, names), values)
     else:
+        rows = _as_rows(columns)
         conn.exec_driver_sql(_json_update(table, names, conn.dialect), (_as_json(conn, table, names, rows),))
+
+
+def _as_rows(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
 # The statements are made of names from tables.py alone; every value is a parameter.
 
 
 @lru_cache(maxsize=64)
-def _sqlite_insert(table: Table, names: tuple[str, ...]) -> str:
+def _sqlite_insert(table: Table, names: tuple[str, ...], rows: int) -> str:
     places = ", ".join("?" * len(names))
-    return f"INSERT INTO {table.name} ({_quoted(names)}) VALUES ({places})"  # noqa: S608
+    values = ", ".join([f"({places})"] * rows)
+    return f"INSERT INTO {table.name} ({_quoted(names)}) VALUES {values}"  # noqa: S608
 
 
 @lru_cache(maxsize=64)
@@ -133,24 +156,41 @@ def _checked(table: Table, name: str, dialect: Dialect) -> Callable[[Any], Any] 
     return None
 
 
-def _run_many(
-    conn: Connection, sql: str, table: Table, names: tuple[str, ...], rows: Sequence[Mapping[str, Any]]
+def _insert_many(
+    conn: Connection, table: Table, names: tuple[str, ...], columns: Sequence[Sequence[Any]]
 ) -> None:
-    """One statement for many rows on SQLite, with the column types' own conversions."""
-    columns = []
-    for name in names:
-        values = [row[name] for row in rows]
-        kind = table.c[name].type
-        if isinstance(kind, UtcDateTime):
-            # The times of a batch are a few, each in many rows.
-            known = {moment: kind.sqlite_text(moment) for moment in set(values)}
-            values = [known[moment] for moment in values]
-        elif isinstance(kind, Amount):
-            values = [kind.sqlite_text(amount) for amount in values]
-        elif (convert := _converter(table, name, conn.dialect)) is not None:
-            values = [convert(value) for value in values]
-        columns.append(values)
-    conn.exec_driver_sql(sql, list(zip(*columns, strict=True)))
+    """Many rows to a statement, for each statement lets other threads in; the last few one by one."""
+    rows = list(zip(*columns, strict=True))
+    whole = len(rows) - len(rows) % _ROWS
+    for some in chunks(rows[:whole], _ROWS):
+        conn.exec_driver_sql(_sqlite_insert(table, names, _ROWS), tuple(chain.from_iterable(some)))
+    if rows[whole:]:
+        conn.exec_driver_sql(_sqlite_insert(table, names, 1), rows[whole:])
+
+
+def _for_sqlite(table: Table, columns: Mapping[str, Sequence[Any]], dialect: Dialect) -> list[Sequence[Any]]:
+    """The columns' values as SQLite takes them, by the column types' own conversions."""
+    return [_column(table, name, values, dialect) for name, values in columns.items()]
+
+
+def _column(table: Table, name: str, values: Sequence[Any], dialect: Dialect) -> Sequence[Any]:
+    kind = table.c[name].type
+    if not isinstance(kind, UtcDateTime | Amount) and _converter(table, name, dialect) is None:
+        return values
+    first, length = values[0], len(values)
+    if first is None and values.count(None) == length:
+        return values
+    if isinstance(kind, Amount):
+        return [None if amount is None else kind.sqlite_text(amount) for amount in values]
+    if isinstance(kind, UtcDateTime):
+        # The times of a batch are a few, each in many rows.
+        known = {moment: kind.sqlite_text(moment) for moment in set(values)}
+        return [known[moment] for moment in values]
+    convert = _converter(table, name, dialect)
+    assert convert is not None
+    if (first is False or first == []) and values.count(first) == length:
+        return [convert(first)] * length
+    return [convert(value) for value in values]
 
 
 @lru_cache(maxsize=512)
