@@ -156,8 +156,10 @@ class Gateway:
         suggested = (
             read_price(text, locale=document.locale or market.locale, market=market).amount if text else None
         )
-        if answer.agrees or (suggested is not None and agree(suggested, price, currency)):
+        same = suggested is not None and agree(suggested, price, currency)
+        if same or (answer.agrees and suggested is None):
             return Checked(AiStatus.VERIFIED, None, ("A model agrees with the price.",))
+        # One that agrees and names another amount contradicts itself: it vouches for nothing.
         said = f" and reads “{text}”" if text and text in document.text else ""
         sentence = f"A model disagrees with the price{said}: a person must look."
         return Checked(
@@ -177,7 +179,7 @@ class Gateway:
             answer = shape.model_validate(_object(completion.text))
         except ProviderError as problem:
             outcome, error, attempts = problem.outcome, str(problem), problem.attempts
-        except (ValueError, ValidationError) as problem:
+        except (ValueError, ValidationError, RecursionError) as problem:
             outcome, error = (
                 Outcome.INVALID_ANSWER,
                 f"the answer does not fit its schema ({type(problem).__name__})",

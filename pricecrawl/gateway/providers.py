@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,8 @@ from pricecrawl.gateway.calls import Completion, Outcome, Prompt, ProviderError,
 
 _RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 _HIDDEN = "***"
+MAX_BODY = 1024 * 1024
+"""Bytes of an answer; what is asked for fits into a hundredth of it."""
 
 
 @dataclass(frozen=True)
@@ -70,14 +73,17 @@ class OpenAICompatible:
             **self.parameters,
         }
         headers = {"Authorization": f"Bearer {self.key.get_secret_value()}"} if self.key else {}
+        end = self._now() + timeout
         try:
-            response = requests.post(
+            with requests.post(
                 f"{self.base_url.rstrip('/')}/chat/completions",
                 json=body,
                 headers=headers,
                 timeout=(min(10.0, timeout), timeout),
                 allow_redirects=False,
-            )
+                stream=True,
+            ) as response:
+                answer = self._body(response, end)
         except requests.Timeout:
             raise _TryAgainError("the model did not answer in time", Outcome.TIMEOUT) from None
         except requests.RequestException as error:
@@ -88,17 +94,27 @@ class OpenAICompatible:
             raise _TryAgainError(self._clean(f"the model answered {response.status_code}"))
         if response.status_code != requests.codes.ok:
             outcome = Outcome.REFUSED if response.status_code in (401, 402, 403) else Outcome.ERROR
-            raise ProviderError(
-                self._clean(f"the model answered {response.status_code}: {response.text[:200]}"), outcome
-            )
-        return self._read(response)
+            told = answer[:800].decode("utf-8", "replace")[:200]
+            raise ProviderError(self._clean(f"the model answered {response.status_code}: {told}"), outcome)
+        return self._read(answer)
 
-    def _read(self, response: requests.Response) -> Completion:
+    def _body(self, response: requests.Response, end: float) -> bytes:
+        """The whole body; a server that trickles or never stops is left at the deadline or the limit."""
+        body = bytearray()
+        for chunk in response.iter_content(4096):
+            body += chunk
+            if self._now() > end:
+                raise requests.Timeout
+            if len(body) > MAX_BODY:
+                raise ProviderError("the model's server sent too much", Outcome.INVALID_ANSWER)
+        return bytes(body)
+
+    def _read(self, body: bytes) -> Completion:
         try:
-            answer = response.json()
+            answer = json.loads(body)
             choice = answer["choices"][0]["message"]
             text = choice["content"]
-        except (ValueError, LookupError, TypeError):
+        except (ValueError, LookupError, TypeError, RecursionError):
             raise ProviderError(
                 "the model's server sent no chat completion", Outcome.INVALID_ANSWER
             ) from None

@@ -12,8 +12,8 @@ from typing import Any
 
 from pricecrawl.db.model_calls import ModelCallStore
 from pricecrawl.db.replay import Before, StoredPage
-from pricecrawl.domain.availability import decide
-from pricecrawl.domain.challenge import ResponseFacts, classify
+from pricecrawl.domain.availability import Availability, decide
+from pricecrawl.domain.challenge import PageKind, ResponseFacts, classify
 from pricecrawl.domain.confirmed import answered
 from pricecrawl.domain.consensus import observe, settle
 from pricecrawl.domain.consensus_groups import money
@@ -91,11 +91,13 @@ def suggest(
     for item in items:
         made = item.reading(version)
         facts = ResponseFacts(item.stored.status, item.stored.headers, item.stored.body, item.stored.url)
+        page = classify(facts)
+        is_gone = page.page is PageKind.GONE
         verdict = may_auto_map(
             enabled=enabled,
             config=config,
-            challenged=classify(facts).blocked,
-            availability=decide(item.raw.stock).value,
+            challenged=page.blocked,
+            availability=Availability.NOT_AVAILABLE if is_gone else decide(item.raw.stock).value,
             standard_price=made.price if made is not None else None,
         )
         suggestion = None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -26,7 +28,7 @@ from pricecrawl.extraction.document import Document
 from pricecrawl.gateway.calls import ModelCall, Outcome, Purpose
 from pricecrawl.gateway.gateway import Gateway, Tariff, joined
 from pricecrawl.gateway.prompts import RULE_CATEGORIES
-from pricecrawl.gateway.providers import MockProvider, OpenAICompatible
+from pricecrawl.gateway.providers import MAX_BODY, MockProvider, OpenAICompatible
 from pricecrawl.gateway.pruning import MAX_PRUNED, prune
 from pricecrawl.gateway.setup import gateway_of
 from pricecrawl.gateway.triggers import AiStatus
@@ -199,6 +201,9 @@ def test_a_busy_server_is_asked_again_and_a_broken_one_leaves_things_alone(serve
         (200, chat({"price": ".now"}), Outcome.INVALID_ANSWER),
         (200, chat(rules() | {"run_this": ["x"]}), Outcome.INVALID_ANSWER),
         (200, chat("x" * 30_000), Outcome.INVALID_ANSWER),
+        (200, chat("[" * 15_000), Outcome.INVALID_ANSWER),
+        (200, "[" * 200_000, Outcome.INVALID_ANSWER),
+        (200, " " * (MAX_BODY + 1), Outcome.INVALID_ANSWER),
     ],
 )
 def test_anything_malformed_is_no_answer(server: Server, status: int, body: Any, outcome: Outcome) -> None:
@@ -218,6 +223,36 @@ def test_a_slow_server_is_a_timeout_and_one_that_is_not_there_an_error() -> None
     silent.server_close()
     assert ask_map(Gateway(OpenAICompatible(url, "tiny", max_attempts=1), notes)) is None
     assert [call.outcome for call in notes] == [Outcome.TIMEOUT, Outcome.ERROR]
+
+
+def test_a_server_that_trickles_is_left_at_the_deadline(server: Server, monkeypatch: Any) -> None:
+    """Each byte comes in time, the answer does not."""
+
+    def trickle(handler: Handler) -> None:
+        handler.rfile.read(int(handler.headers["content-length"]))
+        handler.send_response(200)
+        handler.end_headers()
+        with contextlib.suppress(OSError):
+            for _ in range(100):
+                handler.wfile.write(b" " * 4096)
+                handler.wfile.flush()
+                time.sleep(0.05)
+
+    monkeypatch.setattr(Handler, "do_POST", trickle)
+    notes = Notes()
+    started = time.monotonic()
+    assert ask_map(over_http(server, notes, deadline_seconds=0.4, max_attempts=2)) is None
+    assert time.monotonic() - started < 2
+    assert notes[0].outcome is Outcome.TIMEOUT
+
+
+def test_a_model_that_agrees_and_names_another_amount_vouches_for_nothing() -> None:
+    said = ask_check(
+        mocked(Notes(), verification={"agrees": True, "price_text": "49,90 €", "reason": "it is right"})
+    )
+    assert (said.status, said.reason) == (AiStatus.CORRECTED, ReviewReason.AI_DISAGREES)
+    fine = ask_check(mocked(Notes(), verification={"agrees": True, "price_text": "29,90 €", "reason": ""}))
+    assert (fine.status, fine.reason) == (AiStatus.VERIFIED, None)
 
 
 def test_suggested_rules_must_parse_and_match() -> None:
