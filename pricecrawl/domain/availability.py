@@ -67,7 +67,7 @@ def decide(readings: Sequence[StockReading]) -> StockDecision:
     """Choose among stock readings: the surest that says something; UNKNOWN says nothing.
 
     A reading of the visible page (any method outside MARKUP_METHODS) of credible confidence that says
-    the item cannot be bought overrules markup that says it can, unless the page also shows that it can be
+    the item cannot be bought, or only ordered ahead, overrules markup that says it can, unless the page also shows that it can be
     bought: markup is evidence, not truth. The order of the readings does not matter. `conflict` is set
     when credible readings contradict.
     """
@@ -82,7 +82,7 @@ def decide(readings: Sequence[StockReading]) -> StockDecision:
     overruled: StockReading | None = None
     if best.value is Availability.IN_STOCK and best.method in MARKUP_METHODS:
         shown = [r for r in credible if r.method not in MARKUP_METHODS]
-        refusals = [r for r in shown if r.value in _CAUTION[:2]]
+        refusals = [r for r in shown if r.value in (*_CAUTION[:2], Availability.PRE_ORDER)]
         # A label that a style sheet may hide does not outweigh markup and an open order button together.
         if refusals and not any(r.value is Availability.IN_STOCK for r in shown):
             best, overruled = refusals[0], best

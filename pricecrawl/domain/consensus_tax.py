@@ -63,6 +63,7 @@ _RATES: dict[str, tuple[str, ...]] = {
     "UA": ("20", "7"),
     "ZA": ("15",),
 }
+_HIGHEST = 1 + max(Decimal(rate) for rates in _RATES.values() for rate in rates) / 100
 _OWN_MONEY = {"AU", "CH", "CZ", "DK", "GB", "HU", "IL", "IN", "IS", "JP", "KR", "MX", "NO", "NZ", "PL"}
 _EURO = frozenset(_RATES) - _OWN_MONEY - {"RO", "RU", "SE", "SG", "TR", "UA", "ZA"}
 
@@ -117,7 +118,8 @@ def is_net_of(net: Decimal, gross: Decimal, market: Market, currency: str | None
 def drop_net(candidates: Sequence[Candidate], market: Market, currency: str | None) -> TaxView:
     """Take out amounts that another amount on the page contains with VAT added.
 
-    Labelled net amounts go whenever a labelled gross one stands beside them. An unlabelled amount
+    Labelled net amounts go, wherever they are said, whenever a labelled gross one stands beside them or the
+    page shows a plain price that is at most the highest rate above them. An unlabelled amount
     that only markup gives goes when an amount labelled with tax is exactly it plus VAT. If no label
     says that the higher one includes tax, the country must be known, the page must show it, and it is
     only likely, since a 20 % discount looks the same as a 25 % rate. In a market that quotes without
@@ -130,6 +132,8 @@ def drop_net(candidates: Sequence[Candidate], market: Market, currency: str | No
     sentences: list[str] = []
     reasons: list[ReviewReason] = []
     labelled = [c for c in left if c.tax_basis is wanted]
+    if not labelled and wanted is TaxBasis.INCLUSIVE:
+        left = _drop_beside_plain(left, currency, sentences)
     if labelled:
         clash = [
             c
@@ -141,7 +145,16 @@ def drop_net(candidates: Sequence[Candidate], market: Market, currency: str | No
             sentences.append(f"{money(clash[0].amount, currency)} is labelled both with and without tax.")
         gone = sorted({c.amount for c in left if c.tax_basis is other and c not in clash})
         if gone:
-            left = tuple(c for c in left if c.tax_basis is not other or c in clash)
+            # An amount without a label is net where the page labels the same amount so.
+            left = tuple(
+                c
+                for c in left
+                if c in clash
+                or not (
+                    c.tax_basis is other
+                    or (c.tax_basis is TaxBasis.UNKNOWN and any(agree(c.amount, a, currency) for a in gone))
+                )
+            )
             word = "without" if other is TaxBasis.EXCLUSIVE else "with"
             sentences.append(f"{_list(gone, currency)} is labelled {word} tax and is set aside.")
     if wanted is not TaxBasis.INCLUSIVE:
@@ -153,6 +166,27 @@ def drop_net(candidates: Sequence[Candidate], market: Market, currency: str | No
     if market.country:
         likely = _nets(left, market, currency, lambda c: is_visible(c.method) and not is_guess(c.method))
     return TaxView(left, tuple(sentences), tuple(reasons), frozenset(likely), tuple(likely.values()))
+
+
+def _drop_beside_plain(
+    candidates: tuple[Candidate, ...], currency: str | None, sentences: list[str]
+) -> tuple[Candidate, ...]:
+    """Without amounts labelled as net where the page shows a plain price that can be one of them with tax."""
+    plain = {
+        c.amount
+        for c in candidates
+        if c.tax_basis is TaxBasis.UNKNOWN and is_visible(c.method) and not is_guess(c.method)
+    }
+    nets = {c.amount for c in candidates if c.tax_basis is TaxBasis.EXCLUSIVE}
+    gone = {
+        net
+        for net in nets
+        if any(net < gross <= net * _HIGHEST and not agree(net, gross, currency) for gross in plain)
+    }
+    if not gone:
+        return candidates
+    sentences.append(f"{_list(sorted(gone), currency)} is labelled without tax and is set aside.")
+    return tuple(c for c in candidates if c.amount not in gone)
 
 
 def _nets(

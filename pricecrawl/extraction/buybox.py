@@ -21,7 +21,7 @@ from pricecrawl.extraction.amounts import Occurrence
 from pricecrawl.extraction.controls import Control
 from pricecrawl.extraction.labels import before_role, is_for_members, no_price, tax_of
 from pricecrawl.extraction.marks import Mark
-from pricecrawl.extraction.seen import Seen, label_below, mark_choices, read_labels
+from pricecrawl.extraction.seen import Seen, is_for_several, label_below, mark_choices, read_labels
 from pricecrawl.extraction.surroundings import Surroundings
 from pricecrawl.extraction.textmap import JOINT, TextMap
 
@@ -126,7 +126,7 @@ _DASH = re.compile(r"\s*(?:-|–|—|to|bis|à|hasta|al|до|až|~)\s*\Z", re.IG
 
 def _classify(item: Seen, previous: Seen | None, textmap: TextMap) -> None:
     """Kind, tax basis, or the reason why this is no price of the product."""
-    if previous is not None and not previous.reason:
+    if previous is not None and not previous.reason and previous.kind is not PriceKind.LIST:
         between = textmap.text[previous.occurrence.end : item.occurrence.start].replace(JOINT, " ")
         if between.strip() and _DASH.fullmatch(between):
             previous.lowest = True
@@ -195,7 +195,7 @@ def _no_price_here(item: Seen) -> str:
         in_buy_box = mark == Mark.SHIPPING and own & Mark.BUY_BOX and own & Mark.PRICE
         if own & mark and not in_buy_box:
             return why
-    return ""
+    return "a price for another quantity" if is_for_several(item) else ""
 
 
 _REASONS = (

@@ -20,7 +20,8 @@ _BUY = (
     r"basket|trolley|order|box)|add 2 cart|"
     r"buy(?: it| this)?(?: now| online)?|purchase(?: now)?|order(?: now| online| this)?|shop now|"
     r"get it now|checkout now|"
-    r"in den (?:waren|einkaufs)?(?:korb|wagen)|jetzt (?:kaufen|bestellen)|kaufen|bestellen|"
+    r"in den (?:waren|einkaufs)?(?:korb|wagen)(?: (?:legen|hinzufügen))?|"
+    r"jetzt (?:kaufen|bestellen)|kaufen|bestellen|"
     r"zum warenkorb hinzufügen|"
     r"ajouter (?:au|à mon|dans le|à la) (?:panier|sac|cabas)|acheter(?: maintenant)?|commander|"
     r"(?:añadir|agregar|anadir|meter) (?:al|a la|a tu|en el|en la) (?:carrito|carro|cesta|"
@@ -90,8 +91,10 @@ _SOLD_OUT = (
     r"สินค้าหมด"
 )
 
-BUY = re.compile(rf"\W*(?:{_BUY})\W*(?:\(.{{0,20}}\))?", re.IGNORECASE)
-PRE_ORDER = re.compile(rf"\W*(?:{_PRE_ORDER})\W*", re.IGNORECASE)
+# A button may repeat the price behind its words: "Add to cart – $38.00", "Kaufen · 14,90 EUR".
+_PRICE_BEHIND = r"(?:[\W\d]*\d[\W\d]*(?:[a-zčł]{2,3}\.?)?\W*)?"
+BUY = re.compile(rf"\W*(?:{_BUY})\W*(?:\(.{{0,20}}\))?{_PRICE_BEHIND}", re.IGNORECASE)
+PRE_ORDER = re.compile(rf"\W*(?:{_PRE_ORDER})\W*{_PRICE_BEHIND}", re.IGNORECASE)
 NOTIFY = re.compile(rf"\W*(?:{_NOTIFY})\W*", re.IGNORECASE | re.DOTALL)
 SOLD_OUT = re.compile(rf"\W*(?:{_SOLD_OUT})\W*", re.IGNORECASE)
 _BUYING_NAMES = re.compile(
@@ -152,10 +155,12 @@ def _named_to_buy(names: str) -> bool:
 
 
 def _candidates(document: Document) -> Iterator[etree._Element]:
-    """Elements that may be controls; links are many, so they are fetched only when they are asked for."""
+    """Elements that may be controls; links and boxes are many, so they are fetched only when asked for."""
     yield from document.tagged("button")
     yield from document.tagged("input")
     yield from document.tree.iter("a")
+    if 'role="button"' in document.text:
+        yield from (e for e in document.tree.iter("div", "span", "li", "p") if e.get("role") == "button")
 
 
 def controls(document: Document) -> list[Control]:
@@ -164,7 +169,7 @@ def controls(document: Document) -> list[Control]:
     for element in _candidates(document):
         tag = element.tag
         classes = element.get("class") or ""
-        if tag == "a":
+        if tag not in ("button", "input"):
             if any(control.says not in ("", "named") for control in found):
                 break  # real buttons say what can be done: links are asked where there are none
             identity = element.get("id")

@@ -8,7 +8,7 @@ scripts that mention a price are parsed, within a budget.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,11 +17,12 @@ from pricecrawl.domain.candidate import Method, PriceKind, PriceUnit, RawPrice
 from pricecrawl.domain.market import TaxBasis
 from pricecrawl.extraction.document import Document
 from pricecrawl.extraction.offers import OfferContext, raw_price
-from pricecrawl.extraction.products import Structured
+from pricecrawl.extraction.products import OTHER_VARIANT, Structured
 from pricecrawl.extraction.states import states
 from pricecrawl.extraction.stock_words import schema_availability
 from pricecrawl.extraction.subject import Subject
 from pricecrawl.extraction.things import Node, as_list, short, text_of
+from pricecrawl.extraction.variants import Choice, asked_choice, chosen_variants, preset_choice, variants_of
 
 MAX_OBJECTS = 6_000
 
@@ -49,6 +50,8 @@ _CURRENT = (
     ),
     *(
         "sellingprice",
+        "display_price",
+        "price_amount",
         "price",
         "productprice",
         "unitprice",
@@ -72,6 +75,9 @@ _BEFORE = (
         "list",
     ),
     *(
+        "display_regular_price",
+        "regular_price_amount",
+        "price_without_reduction",
         "regularprice",
         "regular_price",
         "regular",
@@ -103,6 +109,7 @@ _NET = frozenset(
         "price_excl_tax",
         "pricewithoutvat",
         "pretaxprice",
+        "price_tax_exc",
     )
 )
 _MINOR = frozenset(
@@ -181,7 +188,9 @@ class _Holder:
 def read_embedded(document: Document, subject: Subject) -> Structured | None:
     """The page's own product in its embedded state; None where no object is clearly it."""
     holders: list[_Holder] = []
-    for source, value in states(document):
+    for source, value, element in states(document):
+        if isinstance(value, list) and element is not None and not subject.aside(element):
+            holders += _own_variants(value, source, len(holders))
         for node, path in _objects(value):
             if "ric" not in "\n".join(node) and "variants" not in node and "offers" not in node:
                 continue
@@ -194,7 +203,17 @@ def read_embedded(document: Document, subject: Subject) -> Structured | None:
         return None
     best = max(fitting, key=lambda holder: (holder.fit, -holder.order))
     equals = [holder for holder in fitting if holder.fit == best.fit]
-    return _reading(best, equals, subject)
+    return _reading(best, equals, subject, asked_choice(subject), preset_choice(document, subject))
+
+
+def _own_variants(value: list[Any], source: str, order: int) -> list[_Holder]:
+    """A list of priced variants in an attribute of the product's own area belongs to the product."""
+    variants = [item for item in value if isinstance(item, dict)]
+    if len(variants) != len(value) or not all(
+        _prices_of(_Holder(item, (), source)) for item in variants[:500]
+    ):
+        return []
+    return [_Holder({"variants": variants}, (), source, fit=3, order=order)]
 
 
 def _objects(value: Any) -> Iterator[tuple[Node, tuple[str, ...]]]:
@@ -288,7 +307,9 @@ def _price_object(name: str, value: Node, currency: str) -> list[tuple[str, Any,
     return found
 
 
-def _reading(best: _Holder, equals: list[_Holder], subject: Subject) -> Structured | None:
+def _reading(
+    best: _Holder, equals: list[_Holder], subject: Subject, asked: Choice, preset: Choice
+) -> Structured | None:
     reading = Structured(Method.EMBEDDED)
     known = best.known
     reading.name = next((text_of(known[key]) for key in _NAMES if key in known), "")
@@ -300,7 +321,7 @@ def _reading(best: _Holder, equals: list[_Holder], subject: Subject) -> Structur
     reading.gtin = text_of(
         known.get("gtin") or known.get("gtin13") or known.get("ean") or known.get("barcode")
     )
-    chosen = _variant(known, subject) or best
+    chosen = _variant(reading, known, asked, preset) or best
     for price in _raw_prices(chosen):
         if price not in reading.prices:
             reading.prices.append(price)
@@ -315,7 +336,8 @@ def _reading(best: _Holder, equals: list[_Holder], subject: Subject) -> Structur
         reading.prices = []
     stock = _stock(chosen.known, chosen)
     if stock is not None:
-        reading.stock.append(stock)
+        # The chosen variant's own stock says more than that of the product as a whole (0.90).
+        reading.stock.append(replace(stock, confidence=0.92) if reading.asked else stock)
     reading.currency = next((p.currency for p in reading.prices if p.currency), "") or ""
     return reading if reading.prices or reading.stock or reading.set_aside else None
 
@@ -324,19 +346,43 @@ def _plain(text: str) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _variant(known: Node, subject: Subject) -> _Holder | None:
-    """The variant that the address asks for, among those of the product."""
-    for item in as_list(known.get("variants") or known.get("skus") or known.get("items"))[:500]:
-        if not isinstance(item, dict):
+def _variant(reading: Structured, known: Node, asked: Choice, preset: Choice) -> _Holder | None:
+    """The variant that the address asks for, else the one preselected, else any if all cost the same."""
+    variants = variants_of(known)
+    if not variants:
+        return None
+    holders = {id(item): _Holder(item, ("variants",), "variant") for item in variants}
+    for choice in (asked, preset):
+        chosen = [holders[id(item)] for item in chosen_variants(variants, choice)]
+        if not chosen or len(_amounts_of(chosen)) > 1:
             continue
-        ids = {
-            text_of(item.get(key)).lower()
-            for key in ("id", "sku", "variantId", "variant_id", "code")
-            if key in item
-        }
-        if ids & subject.address.wanted:
-            return _Holder(item, ("variants",), "variant")
-    return None
+        rest = [holder for holder in holders.values() if holder not in chosen]
+        reading.set_aside += [(price, OTHER_VARIANT) for holder in rest for price in _raw_prices(holder)]
+        reading.asked = True
+        names = ", ".join(value for value in (text_of(v) for v in _labels(chosen[0])) if value)[:60]
+        how = "The address asks for" if choice is asked else "The page has chosen"
+        reading.trace.append(f"{how} the variant “{names}” of {len(variants)} in the page's state.")
+        return chosen[0]
+    everyone = list(holders.values())
+    return everyone[0] if len(_amounts_of(everyone)) == 1 else None
+
+
+def _labels(holder: _Holder) -> Iterator[Any]:
+    known = holder.known
+    options = known.get("attributes") or known.get("options")
+    yield known.get("title") or known.get("name")
+    yield from options.values() if isinstance(options, dict) else as_list(options)
+    yield known.get("sku")
+
+
+def _amounts_of(holders: Iterable[_Holder]) -> set[str]:
+    """The standard prices of several objects, as written without idle zeros."""
+    return {
+        _plain(price.text)
+        for holder in holders
+        for price in _raw_prices(holder)
+        if price.kind is PriceKind.STANDARD and price.tax_basis is not TaxBasis.EXCLUSIVE
+    }
 
 
 def _raw_prices(holder: _Holder) -> list[RawPrice]:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from pricecrawl.domain.market import Market
 from pricecrawl.domain.money_locale import currency_codes
+from pricecrawl.domain.money_signs import sign_in
 from pricecrawl.extraction.document import Document
 
 _TAG = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?(?![A-Za-z])")
@@ -98,6 +99,29 @@ def _currency_of(stated: Iterable[str]) -> str | None:
         return None
     # Two currencies stated equally often decide nothing: the amounts' own signs must.
     return counted[0][0] if len(counted) == 1 or counted[0][1] > counted[1][1] else None
+
+
+_OFFERED = re.compile(
+    r"(?:value|name|id|href|data-[a-z-]*)=[\"'](?:[^\"'<>]{0,80}currency=)?([A-Z]{3})[\"'&]"
+)
+
+
+def offered_currency(document: Document, texts: Iterable[str]) -> str | None:
+    """The currency that an ambiguous sign stands for in a shop whose visitors choose between currencies.
+
+    Of the currencies in the shop's own list, exactly one may have to be written with that sign.
+    """
+    codes = currency_codes()
+    listed = {code for code in _OFFERED.findall(document.text[:1_500_000]) if code in codes}
+    if not listed or len(listed) > 60 or "urrency" not in document.text:
+        return None
+    meant = {
+        code
+        for text in texts
+        if (sign := sign_in(text)) is not None and not sign.code
+        for code in listed.intersection(sign.codes)
+    }
+    return meant.pop() if len(meant) == 1 else None
 
 
 def scripted_currency(document: Document) -> str | None:

@@ -42,6 +42,7 @@ PRODUCT_TYPES = frozenset(
 _OFFER_TYPES = frozenset(("offer", "aggregateoffer", "offerforpurchase", "offerforlease", "demand"))
 _GTINS = ("gtin", "gtin14", "gtin13", "gtin12", "gtin8", "ean", "upc", "isbn")
 _IDENTITIES = ("sku", "productid", "mpn", "identifier", "serialnumber", *_GTINS)
+OTHER_VARIANT = "another variant than the one asked for"
 _TRAITS = ("size", "color", "colour", "material", "pattern", "model", "name")
 
 
@@ -50,7 +51,8 @@ class Structured:
     """What one syntax says of the page's product.
 
     `options` are offers between which nothing in the page's address decides; while there are any,
-    `prices` is empty. `own` is False where nothing ties the data to this page. `set_aside` are
+    `prices` is empty. `own` is False where nothing ties the data to this page; `asked` tells
+    that `prices` are those of the variant that the address or the page has chosen. `set_aside` are
     (price, reason) pairs of amounts that are no price of the product.
     """
 
@@ -73,6 +75,7 @@ class Structured:
     set_aside: list[tuple[RawPrice, str]] = field(default_factory=list)
     trace: list[str] = field(default_factory=list)
     own: bool = True
+    asked: bool = False
     likeness: float = 0.0
     currency: str = ""
 
@@ -284,10 +287,11 @@ def _choose(reading: Structured, options: list[_Option], subject: Subject, *, si
     if asked:
         for option in options:
             if option not in asked:
-                _put_aside(reading, option.offer, "another variant than the one asked for")
+                _put_aside(reading, option.offer, OTHER_VARIANT)
         named = text_of(asked[0].variant.get("name") or asked[0].offer.node.get("name"))
         reading.trace.append(f"The address asks for the variant “{named or asked[0].offer.node.get('sku')}”.")
         options = asked
+        reading.asked = True
     if len({id(option.variant) for option in options}) == 1 and not single:
         _describe(reading, options[0].variant, variant=True)
     priced = [option for option in options if option.offer.standard]

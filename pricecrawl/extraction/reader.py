@@ -27,9 +27,9 @@ from pricecrawl.extraction.embedded import read_embedded
 from pricecrawl.extraction.jsonld import json_ld_nodes
 from pricecrawl.extraction.microdata import microdata_nodes, rdfa_nodes
 from pricecrawl.extraction.opengraph import read_opengraph
-from pricecrawl.extraction.page_market import page_market, scripted_currency
+from pricecrawl.extraction.page_market import offered_currency, page_market, scripted_currency
 from pricecrawl.extraction.products import Structured, read_structured
-from pricecrawl.extraction.reconcile import Reconciled, amounts, reconcile
+from pricecrawl.extraction.reconcile import RANGE, Reconciled, amounts, reconcile
 from pricecrawl.extraction.rules import CATEGORY, Rules, default_chooser
 from pricecrawl.extraction.seen import Seen
 from pricecrawl.extraction.stock import configured_stock, control_stock, told_stock
@@ -192,13 +192,15 @@ class _Reader:
         return PageReading(listing, tuple(self.trace), is_product, self.market, tuple(aside[:200]))
 
     def _find_currency(self, shown: Sequence[RawPrice], structured: Sequence[Structured]) -> None:
-        """Where amounts are shown whose sign several currencies share, the page's scripts may name it."""
+        """Where several currencies share a sign, the page's scripts or its list of currencies may name it."""
         if self.market.currency is not None:
             return
         prices = [*shown, *(price for reading in structured if reading.own for price in reading.prices)]
-        readings = [amount_of(price, self.market) for price in prices]
-        if any(reading is not None and reading[1] is None for reading in readings):
-            self.market = replace(self.market, currency=scripted_currency(self.document))
+        readings = [(price.text, amount_of(price, self.market)) for price in prices]
+        unclear = [text for text, reading in readings if reading is not None and reading[1] is None]
+        if unclear:
+            named = scripted_currency(self.document) or offered_currency(self.document, unclear)
+            self.market = replace(self.market, currency=named)
 
     def _structured(self) -> list[Structured]:
         readings: list[Structured | None] = [
@@ -234,6 +236,9 @@ class _Reader:
         values = [self._gross(reading.prices) for reading in structured if reading.own]
         if any(reading.options for reading in structured):
             return True
+        asked = any(reading.asked for reading in structured if reading.own)
+        if not asked and (self.subject.address.options or self._is_range(structured, shown)):
+            return True
         values = [value for value in values if value]
         if shown:
             if not values and best >= FIRM_SCORE:
@@ -243,6 +248,11 @@ class _Reader:
             # Nothing is shown or marked up: where the shop says it is sold out, no state makes it a price.
             return decide(stock).value is not Availability.OUT_OF_STOCK
         return len(values) < 2 or any(value != values[0] for value in values) or len(values[0]) != 1
+
+    def _is_range(self, structured: Sequence[Structured], shown: Sequence[RawPrice]) -> bool:
+        """Whether a source gives only the low end of a range: the state may tell which variant is chosen."""
+        prices = [*shown, *(price for reading in structured if reading.own for price in reading.prices)]
+        return any(RANGE in price.context for price in prices)
 
     def _gross(self, prices: Sequence[RawPrice]) -> set[Decimal]:
         """Amounts that may be paid, without those that say they leave tax out."""

@@ -17,7 +17,7 @@ from pricecrawl.domain.market import Market
 from pricecrawl.domain.money import amount_of
 from pricecrawl.domain.reasons import ReviewReason
 from pricecrawl.extraction.offers import OfferReading
-from pricecrawl.extraction.products import Structured, take
+from pricecrawl.extraction.products import OTHER_VARIANT, Structured, take
 
 _PAYABLE = (PriceKind.STANDARD, PriceKind.SALE, PriceKind.PRE_ORDER)
 RANGE = "lowest of a range"
@@ -54,6 +54,7 @@ def reconcile(
 ) -> Reconciled:
     """Bring the sources of a page together: `shown` are visible prices, `choices` unchosen options."""
     result = Reconciled()
+    shown = _drop_other_variants(readings, shown, market, result)
     visible = amounts((p for p in shown if RANGE not in p.context), market)
     for reading in readings:
         _settle_options(reading, visible, market, result)
@@ -75,6 +76,39 @@ def reconcile(
     _open_choices(result, choices, market)
     result.prices = _once_per_method(result.prices, market)
     return result
+
+
+def _drop_other_variants(
+    readings: Sequence[Structured], shown: Sequence[RawPrice], market: Market, result: Reconciled
+) -> list[RawPrice]:
+    """Where one source tells the chosen variant's price from the others', the others' go everywhere.
+
+    A source that names no variant gives the first or the cheapest one. What the page plainly shows stays:
+    if it shows another variant than the address asks for, that is a disagreement. Returns the shown prices.
+    """
+    mine: set[Decimal] = set()
+    others: set[Decimal] = set()
+    for reading in readings:
+        if reading.asked and reading.own and reading.prices:
+            mine |= amounts(reading.prices, market)
+            others |= amounts((p for p, why in reading.set_aside if why == OTHER_VARIANT), market)
+    others -= mine
+    if not mine or not others:
+        return list(shown)
+
+    def stays(price: RawPrice, *, plain: bool) -> bool:
+        value = amount(price, market)
+        if price.kind not in _PAYABLE or value in mine:
+            return True
+        if RANGE in price.context or (value in others and not plain):
+            result.set_aside.append((price, OTHER_VARIANT))
+            return False
+        return True
+
+    for reading in readings:
+        if reading.own and not reading.asked:
+            reading.prices = [price for price in reading.prices if stays(price, plain=False)]
+    return [price for price in shown if stays(price, plain=True)]
 
 
 def _settle_options(reading: Structured, visible: set[Decimal], market: Market, result: Reconciled) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lxml import etree
@@ -13,7 +13,7 @@ from pricecrawl.domain.market import TaxBasis
 from pricecrawl.extraction.amounts import Occurrence
 from pricecrawl.extraction.marks import Mark
 from pricecrawl.extraction.surroundings import Around, first_name
-from pricecrawl.extraction.textmap import JOINT, TextMap
+from pricecrawl.extraction.textmap import JOINT, TextMap, words_of
 from pricecrawl.extraction.visibility import Visibility
 
 _DIGITS = re.compile(r"\d+")
@@ -43,6 +43,53 @@ class Seen:
     def digits(self) -> str:
         """The digits of the amount: what two spellings of it have in common."""
         return "".join(_DIGITS.findall(self.occurrence.text))
+
+
+_PIECES = (
+    r"(?:pcs?\.?|pieces?|pk|packs?|units?|items?|st(?:ü|ue)ck|stk\.?|st\.?|ks|kusů|kusy|szt\.?|db|шт\.?|"
+    r"unidades|uds?\.?|unités?|pièces?|pezzi|pz\.?|stuks?|kpl|個|件|개)"
+)
+_SEVERAL = re.compile(
+    rf"(?:(?:ab|from|dès|à partir de|desde|da|vanaf|från|fra|od|от|at least|buy|min\.?|≥|>=?)"
+    rf"\s*(\d{{1,6}})\s*{_PIECES}?"
+    rf"|(\d{{1,6}})\s*(?:[-–—]|to|bis|à|a|al|до|do)\s*\d{{1,6}}\s*{_PIECES}?"
+    rf"|(\d{{1,6}})\s*{_PIECES}?\s*(?:\+|and (?:more|over|up)|or more|und mehr|oder mehr|et plus|o más|e più)"
+    rf"|(\d{{1,6}})\s*{_PIECES})",
+    re.IGNORECASE,
+)
+_QUANTITY_HEAD = re.compile(
+    r"\b(?:quantity|qty|order quantity|units|menge|anzahl|stückzahl|quantité|qté|cantidad|quantità|"
+    r"hoeveelheid|aantal|antal|množství|ilość|mennyiség|количество|кол-во|数量|수량)\b",
+    re.IGNORECASE,
+)
+
+
+def is_for_several(item: Seen) -> bool:
+    """Whether the words before the amount, or its table row, say that it is the price of several.
+
+    The first cell names a quantity ("5 - 9", "10+", "ab 6 Stück"), or is a number above one in a column
+    that is headed as the quantity. A row that begins with one is the price of one.
+    """
+    told = _SEVERAL.fullmatch(item.before.strip(" :"))
+    if told is not None:
+        return int(next(number for number in told.groups() if number)) > 1
+    for step, (element, _) in enumerate(item.around.levels[:6]):
+        if element.tag != "tr" or len(element) < 2:
+            continue
+        if item.around.levels[step - 1][0] is element[0]:
+            return False
+        first = words_of(element[0], 40)
+        named = _SEVERAL.fullmatch(first)
+        if named is not None:
+            return int(next(number for number in named.groups() if number)) > 1
+        return first.isdigit() and int(first) > 1 and _heads_quantities(element)
+    return False
+
+
+def _heads_quantities(row: etree._Element) -> bool:
+    table = next(row.iterancestors("table"), None)
+    head = next(table.iter("tr"), None) if table is not None else None
+    return head is not None and len(head) > 0 and bool(_QUANTITY_HEAD.search(words_of(head[0], 60)))
 
 
 _ROWS = frozenset(("li", "tr", "label", "option", "button", "dd", "article"))
@@ -77,10 +124,25 @@ def mark_choices(seen: Sequence[Seen]) -> None:
             if len({holding[child] for child in like}) < 2:
                 continue
             around = any(mark & Mark.CHOICE for _, mark in levels[step : step + 3])
-            if len(like) >= 3 or named or around or element.tag == "option" or _has_radio(element):
+            if (
+                (len(like) >= 3 and _all_named(like, holding))
+                or named
+                or around
+                or element.tag == "option"
+                or _has_radio(element)
+            ):
                 chosen = [child for child in like if child is not element and _is_chosen(child)]
                 item.choice = not (_is_chosen(element) and not chosen)
                 break
+
+
+def _all_named(boxes: Sequence[etree._Element], holding: Mapping[etree._Element, str]) -> bool:
+    """Whether every box says more than its amount: a choice has a name, a line of a price list need not."""
+    for box in boxes:
+        letters = sum(character.isalpha() for character in words_of(box, 60))
+        if letters <= 4 and holding[box] and next(box.iter("img", "input", "button", "a"), None) is None:
+            return False
+    return True
 
 
 def _has_radio(element: etree._Element) -> bool:

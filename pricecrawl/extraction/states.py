@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from lxml import etree
+
 from pricecrawl.extraction.document import Document
 from pricecrawl.extraction.lenient_json import parse_at
 from pricecrawl.extraction.things import Node
@@ -27,11 +29,12 @@ MAX_TRIES = 10
 _PRICE_KEY = re.compile(r"rice\w{0,20}\\?[\"']?\s*:")
 _OPENING = re.compile(r"[=(,:]\s*(?=[{\[])")
 _STRING_JSON = re.compile(r"JSON\.parse\(\s*([\"'])")
+_ATTRIBUTE = re.compile(r"[\w:.-]+$")
 _DATA = re.compile(r"[{\[]\s*(?:[{\[]\s*)*[\"']")
 
 
-def states(document: Document) -> Iterator[tuple[str, Any]]:
-    """(where, value) of every piece of JSON that mentions a price, within the budget."""
+def states(document: Document) -> Iterator[tuple[str, Any, etree._Element | None]]:
+    """(where, value, element of an attribute) of all JSON that mentions a price, within the budget."""
     left = BUDGET
     for number, script in enumerate(document.tagged("script")):
         body = script.text
@@ -43,11 +46,11 @@ def states(document: Document) -> Iterator[tuple[str, Any]]:
         where = f"script#{script.get('id')}" if script.get("id") else f"script[{number}]"
         for value, length in _whole(body) if "json" in kind else _within(body, left):
             left -= length
-            yield where, value
+            yield where, value, None
             if left <= 0:
                 break
     if left > 0:
-        yield from _in_attributes(document.text, left)
+        yield from _in_attributes(document, left)
 
 
 def _whole(body: str) -> Iterator[tuple[Any, int]]:
@@ -58,8 +61,10 @@ def _whole(body: str) -> Iterator[tuple[Any, int]]:
         yield _devalued(parse_at(body, start, LENIENT_BUDGET)[0]), len(body)
 
 
-def _in_attributes(text: str, left: int) -> Iterator[tuple[str, Any]]:
+def _in_attributes(document: Document, left: int) -> Iterator[tuple[str, Any, etree._Element | None]]:
     """Attributes that hold JSON, found in the source: few pages have any, every element has attributes."""
+    text = document.text
+    count: dict[str, int] = {}
     marks = ["='{\"", "='[{\""]
     if "{&quot;" in text:
         marks += ['="{&quot;', '="[{&quot;']
@@ -72,9 +77,21 @@ def _in_attributes(text: str, left: int) -> Iterator[tuple[str, Any]]:
             value = text[place + 2 : end]
             left -= len(value)
             if "rice" in value and _PRICE_KEY.search(value.replace("&quot;", '"')):
-                name = text[max(0, place - 60) : place].rpartition(" ")[2]
-                yield f"@{name}", parse_at(html.unescape(value), 0, LENIENT_BUDGET)[0]
+                name = _ATTRIBUTE.search(text, max(0, place - 60), place)
+                if name is not None:
+                    value = html.unescape(value)
+                    element = _owner(document, name[0], value, count)
+                    yield f"@{name[0]}", parse_at(value, 0, LENIENT_BUDGET)[0], element
             place = text.find(mark, end)
+
+
+def _owner(document: Document, name: str, value: str, count: dict[str, int]) -> etree._Element | None:
+    """The element with this value in its attribute; looked for a few times per page only."""
+    count[name] = count.get(name, 0) + 1
+    if count[name] > 3:
+        return None
+    low = name.lower()
+    return next((element for element in document.tree.iter() if element.get(low) == value), None)
 
 
 def _within(body: str, left: int) -> Iterator[tuple[Any, int]]:

@@ -200,7 +200,7 @@ class Surroundings:
             not marks & (Mark.PRICE | Mark.BUY_BOX) or node.tag in ("nav", "footer")
         ):
             return "in the furniture of the page"
-        if marks & Mark.CART:
+        if marks & Mark.CART and not marks & Mark.BUY_BOX:
             return "in the cart"
         if marks & Mark.OTHERS and not marks & Mark.BUY_BOX:
             return "among other products"
