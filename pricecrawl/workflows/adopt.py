@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from pricecrawl.domain.errors import Refused, UsageProblem
 from pricecrawl.domain.events import EventType
 from pricecrawl.domain.market import TaxBasis
 from pricecrawl.pricing.ports import PriceState, TargetRef, TargetUnavailable
+from pricecrawl.workflows import incidents
 from pricecrawl.workflows.events import event
 from pricecrawl.workflows.publisher import PRODUCER, Publisher, need_publisher, state_json
 
@@ -39,7 +41,7 @@ def look(pub: Publisher, target: str, sku: str) -> PriceState:
 
 
 def adopt(pub: Publisher, target: str, sku: str, *, reason: str, by: str, now: datetime) -> Decimal:
-    """Make the shop's price the current one of a SKU; returns it.
+    """Make the shop's price the current one of a SKU; returns it. Incidents about it are settled.
 
     Raises:
         UsageProblem: no reason, or the shop's price cannot be one of ours.
@@ -59,6 +61,8 @@ def adopt(pub: Publisher, target: str, sku: str, *, reason: str, by: str, now: d
                 f"the catalogue says {row.currency}, {row.tax_basis}."
             )
         pub.store.set_current(tx, sku, state.amount)
+        _stands(pub, tx, target, sku, state, by=by, now=now)
+        closed = incidents.close(pub, tx, target, sku, now=now)
         payload = {
             "sku": sku,
             "target": target,
@@ -66,6 +70,7 @@ def adopt(pub: Publisher, target: str, sku: str, *, reason: str, by: str, now: d
             "found": state_json(state),
             "by": by,
             "reason": reason.strip(),
+            "incidents_closed": closed,
         }
         adopted = event(
             EventType.PRICE_ADOPTED,
@@ -78,3 +83,16 @@ def adopt(pub: Publisher, target: str, sku: str, *, reason: str, by: str, now: d
         )
         pub.store.append(tx, [adopted])
     return state.amount
+
+
+def _stands(
+    pub: Publisher, tx: Any, target: str, sku: str, state: PriceState, *, by: str, now: datetime
+) -> None:
+    """What we left there last is not what should be there any more: whoever looks again must know."""
+    placement = pub.placement(target)
+    scope = placement.scope(state.currency, state.tax_basis)
+    rows = [row for row in pub.store.of_price(tx, target, sku, scope.key) if row["verified_at"] is not None]
+    if rows:
+        taken = {"amount": format(state.amount or Decimal(0), "f"), "at": now.isoformat(), "by": by}
+        outcome = {**(rows[0]["outcome"] or {}), "adopted": taken}
+        pub.store.change(tx, rows[0]["publication_id"], rows[0]["status"], now=now, outcome=outcome)

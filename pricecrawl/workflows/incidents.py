@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from pricecrawl.domain.events import EventType
@@ -12,9 +13,27 @@ from pricecrawl.workflows.publisher import Fields, Publisher, state_json, told
 LETTER = "incident"
 
 
+def left(row: Fields) -> Decimal:
+    """The price that stands in the shop with our consent: what we wrote, or took over since."""
+    taken = (row["outcome"] or {}).get("adopted")
+    amount: Decimal = row["amount"]
+    return amount if taken is None else Decimal(taken["amount"])
+
+
+def close(pub: Publisher, tx: Any, target: str, sku: str, *, scope: str | None = None, now: datetime) -> int:
+    """Somebody has looked: close every incident about a SKU's price in a shop; returns how many."""
+    closed = 0
+    for row in pub.store.of_price(tx, target, sku, scope):
+        for letter in pub.letters.of(tx, LETTER, row["decision_id"]):
+            if letter["payload"].get("publication_id") == row["publication_id"]:
+                pub.letters.close(tx, letter["id"], now=now)
+                closed += 1
+    return closed
+
+
 def foreign_write(pub: Publisher, tx: Any, row: Fields, state: PriceState, *, now: datetime) -> None:
     """The shop has a price that is not the one we left there."""
-    detail = f"the shop has {state.amount}, ours is {row['amount']}"
+    detail = f"the shop has {state.amount}, ours is {left(row)}"
     incident(pub, tx, row, "foreign_write", detail=detail, state=state, now=now)
 
 

@@ -34,7 +34,7 @@ from pricecrawl.pricing.states import State, advance
 from pricecrawl.workflows import mass, reconcile, verify
 from pricecrawl.workflows.events import stable_id
 from pricecrawl.workflows.gates import Closed, gates
-from pricecrawl.workflows.incidents import foreign_write
+from pricecrawl.workflows.incidents import foreign_write, left
 from pricecrawl.workflows.publisher import (
     Boundary,
     Fields,
@@ -456,7 +456,7 @@ def _stale(pub: Publisher, tx: Any, row: Fields, made: Fields, state: PriceState
         for other in pub.store.of_price(tx, row["target"], row["sku"], row["scope"])
         if other["verified_at"] is not None and other["publication_id"] != row["publication_id"]
     ]
-    if standing and standing[0]["amount"] != state.amount:
+    if standing and left(standing[0]) != state.amount:
         foreign_write(pub, tx, standing[0], state, now=now)
     return _close(pub, tx, row, Closed(State.STALE, why), now=now)
 

@@ -88,7 +88,15 @@ def _settle(
     if judgement is Judgement.UNTOUCHED:
         why = "nothing changed in the shop: the write never arrived"
         return retry(pub, tx, row, why, now=now, at=now, outcome=kept)
-    why = f"the shop has {state.amount} instead of {before.amount} or {row['amount']}: somebody else wrote"
+    if state.amount == before.amount:
+        why = (
+            f"the shop has {state.amount} as before, but something was changed there since we sent "
+            f"{row['amount']}: whether ours came and was taken back cannot be told"
+        )
+    else:
+        why = (
+            f"the shop has {state.amount} instead of {before.amount} or {row['amount']}: somebody else wrote"
+        )
     row = move(
         pub.store,
         tx,

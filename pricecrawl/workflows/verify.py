@@ -7,7 +7,7 @@ a sale or list price may mask ours, which is said and changes nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +16,8 @@ from pricecrawl.domain.events import EventType
 from pricecrawl.pricing.ports import NotFound, PriceScope, PriceState, TargetRef, TargetUnavailable, View
 from pricecrawl.pricing.states import State
 from pricecrawl.pricing.verification import Mismatch, Wanted, compare
-from pricecrawl.workflows.incidents import foreign_write, incident
+from pricecrawl.workflows import incidents
+from pricecrawl.workflows.incidents import foreign_write, incident, left
 from pricecrawl.workflows.publisher import (
     Boundary,
     Fields,
@@ -101,6 +102,31 @@ def again(pub: Publisher, of: str, *, now: datetime) -> Verification:
     return _still(pub, row, now=now)
 
 
+def settled(pub: Publisher, row: Fields) -> Verification:
+    """Whether the shop and the catalogue agree again about the price of a publication that came to nothing.
+
+    `ok` where a later price was verified, or the shop has what decisions go out from.
+
+    Raises:
+        TargetUnavailable: the shop cannot be read.
+    """
+    of, status = row["publication_id"], State(row["status"])
+    if (later := _overtaken(pub, row)) is not None:
+        return Verification(of, status, ok=True, detail=later)
+    with pub.store.engine.connect() as conn:
+        ours = pub.store.subject(conn, row["sku"])
+    state, shown = _look(pub, row)
+    current = None if ours is None else ours.current_price
+    if current is not None and state.amount == current:
+        detail = f"the shop has {current}, as the catalogue says"
+        return Verification(of, status, ok=True, detail=detail, state=state, storefront=shown)
+    detail = (
+        f"the shop has {state.amount} and the catalogue says {current}: set it right there, or take it over "
+        f"with `pricecrawl targets adopt {row['target']} {row['sku']} --reason ...`"
+    )
+    return Verification(of, status, ok=False, detail=detail, state=state, storefront=shown)
+
+
 def patrol(pub: Publisher, target: str, *, now: datetime) -> list[Verification]:
     """Look at every price that we left in a shop, and raise an incident for each that is another.
 
@@ -126,20 +152,17 @@ def patrol(pub: Publisher, target: str, *, now: datetime) -> list[Verification]:
 
 def _still(pub: Publisher, row: Fields, *, now: datetime) -> Verification:
     of = row["publication_id"]
-    with pub.store.engine.connect() as conn:
-        rows = pub.store.of_price(conn, row["target"], row["sku"], row["scope"])
-    later = [
-        other for other in rows if other["sequence"] > row["sequence"] and other["verified_at"] is not None
-    ]
-    if later:
-        detail = f"publication {later[0]['publication_id']} took its place"
-        return Verification(of, State.VERIFIED, ok=True, detail=detail)
+    if (later := _overtaken(pub, row)) is not None:
+        return Verification(of, State.VERIFIED, ok=True, detail=later)
     state, shown = _look(pub, row)
     target = pub.placement(row["target"]).target
-    wrong = compare(_wanted(row), None, state, target.capabilities, written=False)
+    wanted = replace(_wanted(row), amount=left(row))
+    wrong = compare(wanted, None, state, target.capabilities, written=False)
     if not wrong:
-        return Verification(of, State.VERIFIED, True, _verdict(pub, row, shown), (), state, shown)
-    detail = f"the shop has {state.amount} {state.currency}, ours is {row['amount']} {row['currency']}"
+        taken = (row["outcome"] or {}).get("adopted")
+        verdict = _verdict(pub, row, shown) if taken is None else f"taken over by {taken['by']}"
+        return Verification(of, State.VERIFIED, True, verdict, (), state, shown)
+    detail = f"the shop has {state.amount} {state.currency}, ours is {wanted.amount} {row['currency']}"
     with pub.store.begin() as tx:
         if Mismatch.AMOUNT in wrong:
             foreign_write(pub, tx, row, state, now=now)
@@ -147,6 +170,16 @@ def _still(pub: Publisher, row: Fields, *, now: datetime) -> Verification:
             differs = f"it differs in {', '.join(wrong)}"
             incident(pub, tx, row, "changed", detail=differs, state=state, now=now)
     return Verification(of, State.VERIFIED, False, detail, wrong, state, shown)
+
+
+def _overtaken(pub: Publisher, row: Fields) -> str | None:
+    """Which later price was verified in the place of a publication's, as a sentence."""
+    with pub.store.engine.connect() as conn:
+        rows = pub.store.of_price(conn, row["target"], row["sku"], row["scope"])
+    for other in rows:
+        if other["sequence"] > row["sequence"] and other["verified_at"] is not None:
+            return f"publication {other['publication_id']} took its place"
+    return None
 
 
 def _look(pub: Publisher, row: Fields) -> tuple[PriceState, PriceState | None]:
@@ -215,6 +248,8 @@ def _judge(
     pub.store.drop_lease(tx, row, now=now, verified=True)
     rollback_done(pub, tx, row, now=now)
     close_letters(pub, tx, row, now=now)
+    if row["rollback_of"] is not None:  # somebody saw what was there and took it back
+        incidents.close(pub, tx, row["target"], row["sku"], scope=row["scope"], now=now)
     done = told(
         EventType.PUBLISH_VERIFIED,
         row,

@@ -8,7 +8,7 @@ import pytest
 
 from pricecrawl.db.tables import audit_event
 from pricecrawl.domain.errors import Refused, UsageProblem
-from pricecrawl.pricing.ports import Applied, Rejected
+from pricecrawl.pricing.ports import Applied, Rejected, Unknown
 from pricecrawl.pricing.states import State
 from pricecrawl.workflows import adopt, letters, verify
 from tests.workflows.shelf import Shelf
@@ -77,6 +77,38 @@ def test_an_incident_is_closed_when_the_price_is_ours_again(stall: Stall, shelf:
     assert stall.letters() == []
 
 
+def quarantined(stall: Stall, shelf: Shelf) -> int:
+    """A write without an answer, and somebody else's price after it; the number of the incident."""
+    of = stall.one("20.00", "19.40")
+
+    def meanwhile(_: object) -> Unknown:
+        shelf.put("K-7", "12.00")
+        return Unknown("timeout")
+
+    shelf.answers.append(meanwhile)
+    assert stall.publish(of).status is State.QUARANTINED
+    return int(stall.letters("incident")[0].id)
+
+
+def test_an_incident_of_a_quarantined_price(stall: Stall, shelf: Shelf) -> None:
+    """Settled when the shop has again what decisions go out from, or by taking over what it has."""
+    number = quarantined(stall, shelf)
+    pub = stall.publisher()
+    done = letters.replay(pub, number, now=stall.clock())
+    assert "the shop has 12.00 and the catalogue says 20.00" in done.detail
+    assert [row.id for row in stall.letters("incident")] == [number]
+    shelf.put("K-7", "20.00")
+    assert "as the catalogue says" in letters.replay(pub, number, now=stall.clock()).detail
+    assert stall.letters() == []
+
+
+def test_an_incident_of_a_quarantined_price_is_taken_over(stall: Stall, shelf: Shelf) -> None:
+    quarantined(stall, shelf)
+    adopt.adopt(stall.publisher(), "shelf", "K-7", reason="ours now", by="ann", now=stall.clock())
+    assert stall.letters() == []
+    assert stall.current("K-7") == Decimal("12.00")
+
+
 class TestAdopting:
     """A price that somebody set in the shop becomes the one that decisions go out from."""
 
@@ -93,6 +125,35 @@ class TestAdopting:
         later = stall.decide({"K-7": ("19.90", "19.50")}, at=stall.clock())["K-7"]
         stall.clock.sleep(1300)
         assert stall.publish(later).status is State.VERIFIED
+
+    def test_the_incident_is_settled(self, stall: Stall, shelf: Shelf) -> None:
+        """Taken over is looked at: no letter stays, and nobody raises it again the next time round."""
+        pub = stall.publisher()
+        stall.publish(stall.one("20.00", "19.40"), pub)
+        shelf.put("K-7", "18.90")
+        verify.patrol(pub, "shelf", now=stall.clock())
+        assert stall.letters("incident")
+        adopt.adopt(pub, "shelf", "K-7", reason="a sale by hand", by="ann", now=stall.clock())
+        assert stall.letters() == []
+        (found,) = verify.patrol(pub, "shelf", now=stall.clock())
+        assert (found.ok, found.detail) == (True, "taken over by ann")
+        assert stall.letters() == []
+        # Another hand after that is another incident.
+        shelf.put("K-7", "3.00")
+        (found,) = verify.patrol(pub, "shelf", now=stall.clock())
+        assert "the shop has 3.00 EUR, ours is 18.90" in found.detail
+        assert len(stall.letters("incident")) == 1
+
+    def test_a_decision_from_before_is_stale_and_no_incident(self, stall: Stall, shelf: Shelf) -> None:
+        pub = stall.publisher()
+        stall.publish(stall.one("20.00", "19.40"), pub)
+        stall.clock.sleep(60)
+        later = stall.decide({"K-7": ("19.40", "19.00")}, at=stall.clock())["K-7"]
+        stall.clock.sleep(1300)
+        shelf.put("K-7", "18.90")
+        adopt.adopt(pub, "shelf", "K-7", reason="a sale by hand", by="ann", now=stall.clock())
+        assert stall.publish(later, pub).status is State.STALE
+        assert stall.letters() == []
 
     def test_not_without_a_reason_nor_what_cannot_be_ours(self, stall: Stall, shelf: Shelf) -> None:
         stall.one()

@@ -521,8 +521,12 @@ class TestNoAnswer:
             return Unknown("timeout")
 
         shelf.answers.append(twice)
-        assert stall.publish(of).status is State.QUARANTINED
+        after = stall.publish(of)
+        assert after.status is State.QUARANTINED
         assert len(shelf.writes) == 1
+        assert (
+            "the shop has 20.00 as before, but something was changed there since we sent 19.40" in after.why
+        )
 
     def test_never_an_answer(self, stall: Stall, shelf: Shelf) -> None:
         of = stall.one()

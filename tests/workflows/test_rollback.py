@@ -197,7 +197,9 @@ def test_out_of_quarantine(stall: Stall, shelf: Shelf) -> None:
     stall.clock.now += timedelta(minutes=1)
     found = back(stall)
     assert (found.to, found.verdict) == (first, Verdict.ALLOW)
+    assert stall.letters("incident")
     assert stall.publish(found.decision_id).status is State.VERIFIED
+    assert stall.letters() == []
     assert (shelf.prices["K-7"], stall.decision(second).status) == (Decimal("19.40"), "ROLLED_BACK")
 
 
