@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from decimal import Decimal
+
+    from pricecrawl.workflows.candidates import Confirmed
 
 _Id = Annotated[str, typer.Argument(metavar="ID", help="As `review list` shows it, or a SKU.")]
 _Reason = Annotated[str, typer.Option("--reason", "-r", help="Why; kept for good.")]
@@ -105,6 +107,9 @@ def approve(
     choose: Annotated[
         int | None, typer.Option("--choose", min=1, help="Which reading is right, for a candidate.")
     ] = None,
+    amount: Annotated[
+        str | None, typer.Option("--amount", help="What the chosen reading must read, such as 29.90.")
+    ] = None,
     by: _By = None,
     as_json: _Json = False,
 ) -> None:
@@ -120,22 +125,34 @@ def approve(
     config = Config.load()
     rules = price_rules(config) if review_id.startswith("candidate:") else None
     with database(config) as engine:
-        review.approve(
+        done = review.approve(
             ReviewStore(engine),
             review_id,
             by=current_user(by),
             reason=reason,
             now=datetime.now(UTC),
             choice=choose,
+            amount=None if amount is None else _amount(amount),
             rules=rules,
         )
         kind, name = review.parse(review_id)
         told = ""
         if kind is review.Kind.POLICY:
             told = policies.standing(PolicyStore(engine), name, now=datetime.now(UTC))
-    _done(review_id, "approved", "green", as_json=as_json)
+    _done(review_id, "approved", "green", confirmed=done, as_json=as_json)
     if told and not as_json:
         out.print(told, markup=False, soft_wrap=True)
+
+
+def _amount(text: str) -> Decimal:
+    from decimal import Decimal, InvalidOperation
+
+    from pricecrawl.domain.errors import UsageProblem
+
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise UsageProblem(f"--amount {text!r} is no number; write it as 29.90.") from None
 
 
 def reject(review_id: _Id, *, reason: _Reason, by: _By = None, as_json: _Json = False) -> None:
@@ -175,11 +192,27 @@ def _exception(step: str, decision: str, reason: str, by: str | None) -> None:
     out.print("the request is stored; somebody else grants it" if step == "request" else "[green]granted[/]")
 
 
-def _done(review_id: str, word: str, style: str, *, as_json: bool) -> None:
+def _done(
+    review_id: str, word: str, style: str, *, as_json: bool, confirmed: Confirmed | None = None
+) -> None:
+    from rich.markup import escape
+
     from pricecrawl.cli.output import out, print_json
 
-    result: Mapping[str, Any] = {"id": review_id, "result": word}
+    result: dict[str, Any] = {"id": review_id, "result": word}
+    told = ""
+    if confirmed is not None:
+        chosen = confirmed.candidate
+        amount = format(chosen.amount, "f")
+        result["chosen"] = {
+            "kind": chosen.kind, "amount": amount, "currency": chosen.currency,
+            "method": chosen.method, "selector": chosen.selector, "promoted": confirmed.promoted,
+        }  # fmt: skip
+        where = f"{chosen.method.value} {chosen.selector}".strip()
+        told = f": {amount} {chosen.currency or '(currency unknown)'}, {chosen.kind.value}, by {where}"
+        if confirmed.promoted is not None:
+            told += f"; {confirmed.promoted} is tried first at {confirmed.review.source} now"
     if as_json:
         print_json(result)
     else:
-        out.print(f"[{style}]{word}[/] {review_id}")
+        out.print(f"[{style}]{word}[/] {escape(review_id + told)}")

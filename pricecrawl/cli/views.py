@@ -182,7 +182,16 @@ def _mapping_view(found: Mapping[str, Any]) -> Iterator[Any]:
 
 def _candidate_view(found: Mapping[str, Any]) -> Iterator[Any]:
     yield f"[bold]{escape(found['listing_name'])}[/] {escape(found['url'])}"
-    yield f"accepted price {money(found['accepted_price'])} {found['accepted_currency'] or ''}"
+    yield _fields(
+        {
+            "accepted price": f"{money(found['accepted_price'])} {found['accepted_currency'] or ''}",
+            "suggested": f"{money(found['suggested_price'])} {found['suggested_currency'] or ''}",
+            "stock": found["availability"],
+            "seen": f"{found['observed_at']:%Y-%m-%d %H:%M} UTC",
+            "status": found["status"],
+            "doubts": ", ".join(found["reasons"]),
+        }
+    )
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("no", "kind", "amount", "read by", "where", "text"):
         table.add_column(heading, overflow="fold")
@@ -195,8 +204,12 @@ def _candidate_view(found: Mapping[str, Any]) -> Iterator[Any]:
             escape(item["selector"]),
             escape(item["text"]),
         )
-    yield table
-    yield f"because: {', '.join(found['reasons'])}"
+    if found["candidates"]:
+        yield table
+    else:
+        yield "no reading gives a price"
+    for sentence in found["trace"]:
+        yield f"[dim]·[/] {escape(sentence)}"
 
 
 def _fields(values: Mapping[str, Any]) -> Table:

@@ -78,6 +78,17 @@ class ReviewStore(Store):
         of: str | None = conn.execute(query).scalar_one_or_none()
         return of
 
+    def latest(self, conn: Connection, sku_name: str) -> str | None:
+        """The newest decision of a SKU, whatever became of it."""
+        query = (
+            select(price_decision.c.decision_id)
+            .where(price_decision.c.sku == sku_name)
+            .order_by(price_decision.c.created_at.desc(), price_decision.c.sequence.desc())
+            .limit(1)
+        )
+        of: str | None = conn.execute(query).scalar_one_or_none()
+        return of
+
     def snapshot(self, conn: Connection, number: int | None) -> Mapping[str, Any] | None:
         """One market price snapshot."""
         return _one(conn, select(market_price_snapshot).where(market_price_snapshot.c.id == number))
@@ -159,7 +170,8 @@ _CANDIDATE = (
         candidate_review,
         *(listing.c.source, listing.c.source_sku, listing.c.name.label("listing_name"), listing.c.url),
         *(listing.c.price.label("accepted_price"), listing.c.currency.label("accepted_currency")),
-        observation.c.observed_at,
+        *(observation.c.observed_at, observation.c.availability),
+        *(observation.c.price.label("suggested_price"), observation.c.currency.label("suggested_currency")),
     )
     .join(listing, listing.c.id == candidate_review.c.listing_id)
     .join(observation, observation.c.id == candidate_review.c.observation_id)

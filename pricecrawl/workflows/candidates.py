@@ -8,8 +8,9 @@ one transaction with the review's end, the listing's accepted price and the even
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from decimal import Decimal
 
 from pricecrawl.db.learning import CandidateReview, LearningStore, Transaction
 from pricecrawl.domain.candidate import Candidate, PriceKind
@@ -50,12 +51,14 @@ def confirm(
     by: str,
     reason: str,
     now: datetime,
+    amount: Decimal | None = None,
     rules: KnownRules | None = None,
 ) -> Confirmed:
-    """Confirm candidate `choice` (counted from 1 as shown) of review `number`.
+    """Confirm candidate `choice` (counted from 1 as shown) of review `number`, if it reads `amount`.
 
     Raises:
-        UsageProblem: no such review or candidate, the review is closed, or no reason was given.
+        UsageProblem: no such review or candidate, the candidate reads another amount, the review is closed,
+            or no reason was given.
     """
     if not reason.strip():
         raise UsageProblem("Say why with --reason: it stands in the review and in the event log.")
@@ -64,6 +67,14 @@ def confirm(
         if not 1 <= choice <= len(review.candidates):
             raise UsageProblem(f"Review {number} has candidates 1 to {len(review.candidates)}, not {choice}.")
         candidate = review.candidates[choice - 1]
+        if amount is not None and amount != candidate.amount:
+            raise UsageProblem(
+                f"Candidate {choice} of review {number} reads {candidate.amount:f}, not {amount:f}: the page "
+                f"may have been read again; `pricecrawl review show candidate:{number}` shows it as it is."
+            )
+        if candidate.currency is None:
+            # It was settled in the currency of the market or of the last price, and so it is kept.
+            candidate = replace(candidate, currency=review.currency)
         kept = {
             "kind": candidate.kind.value,
             "amount": format(candidate.amount, "f"),

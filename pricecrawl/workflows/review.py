@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
@@ -23,7 +24,7 @@ from pricecrawl.domain.mapping import MappingMethod, MappingStatus
 from pricecrawl.domain.reasons import FindingCode
 from pricecrawl.pricing.states import State, advance
 from pricecrawl.workflows import candidates, policies
-from pricecrawl.workflows.candidates import KnownRules
+from pricecrawl.workflows.candidates import Confirmed, KnownRules
 from pricecrawl.workflows.events import event
 
 WHOLE, SHORTEST, SHOWN = 36, 6, 8
@@ -107,15 +108,17 @@ def approve(
     now: datetime,
     role: str = "reviewer",
     choice: int | None = None,
+    amount: Decimal | None = None,
     rules: Mapping[str, KnownRules] | None = None,
-) -> None:
-    """Say yes.
+) -> Confirmed | None:
+    """Say yes; gives what a confirmed reading did.
 
-    `choice` is the number (from 1) of the candidate that is right, `rules` what each source's row says
-    of prices, which a confirmed reading joins.
+    `choice` is the number (from 1) of the candidate that is right, `amount` what it reads (a crawl may
+    have refreshed the list since it was looked at), `rules` what each source's row says of prices, which
+    a confirmed reading joins.
 
     Raises:
-        UsageProblem: there is no such review, no reason, no choice, or `by` wrote the policy.
+        UsageProblem: there is no such review, no reason, no choice, another amount, or `by` wrote the policy.
         NotReviewable: it is blocked, expired or settled.
     """
     kind, name = parse(review)
@@ -125,9 +128,11 @@ def approve(
     elif kind is Kind.MAPPING:
         _settle_mapping(store, _number(name), MappingStatus.HUMAN_ACCEPTED, by=by, reason=reason, now=now)
     elif kind is Kind.CANDIDATE:
-        _confirm(store, _number(name), choice, rules or {}, by=by, reason=reason, now=now)
+        known = rules or {}
+        return _confirm(store, _number(name), choice, amount, known, by=by, reason=reason, now=now)
     else:
         policies.approve(PolicyStore(store.engine), name, by=by, reason=reason, now=now)
+    return None
 
 
 def reject(
@@ -187,6 +192,8 @@ def _settle_price(
         row = _need(store.decision(tx, of, lock=True), f"price:{of}")
         if row["status"] != State.REVIEW_REQUIRED.value:
             raise NotReviewable(_why_not(row))
+        if yes and author(row) == by:
+            raise UsageProblem(f"{by} asked for this rollback: somebody else must approve it.")
         expired = row["expires_at"] is not None and row["expires_at"] <= now
         if expired:
             status = advance(row["status"], State.STALE, what=f"decision {of}")
@@ -209,6 +216,14 @@ def _settle_price(
             f"decision {of} expired on {row['expires_at']:%Y-%m-%d %H:%M} UTC; "
             f"run `pricecrawl price run --sku {row['sku']}` for a new one."
         )
+
+
+def author(row: Mapping[str, Any]) -> str | None:
+    """Who wrote what is reviewed: who proposed a policy, who asked for a rollback; nobody for other prices."""
+    if "author" in row:
+        return str(row["author"])
+    by = ((row.get("steps") or {}).get("rollback") or {}).get("by")
+    return None if by is None else str(by)
 
 
 def _why_not(row: Mapping[str, Any]) -> str:
@@ -277,14 +292,20 @@ def _confirm(
     store: ReviewStore,
     number: int,
     choice: int | None,
+    amount: Decimal | None,
     rules: Mapping[str, KnownRules],
     *,
     by: str,
     reason: str,
     now: datetime,
-) -> None:
+) -> Confirmed:
     learning = LearningStore(store.engine)
     waiting = learning.review(number)
+    if not waiting.candidates:
+        raise UsageProblem(
+            f"candidate:{number} has no reading to confirm: reject it, or teach the shop a rule with "
+            f"`pricecrawl selectors induce {waiting.source} --sku {waiting.source_sku} --price …`."
+        )
     if choice is None and len(waiting.candidates) == 1:
         choice = 1
     if choice is None:
@@ -292,8 +313,9 @@ def _confirm(
             f"candidate:{number} has {len(waiting.candidates)} readings; say which is right with --choose "
             f"(`pricecrawl review show candidate:{number}` lists them)."
         )
-    candidates.confirm(
-        learning, number, choice, by=by, reason=reason, now=now, rules=rules.get(waiting.source)
+    known = rules.get(waiting.source)
+    return candidates.confirm(
+        learning, number, choice, amount=amount, by=by, reason=reason, now=now, rules=known
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from sqlalchemy import Engine
+from sqlalchemy import Engine, update
 
 from pricecrawl.cli.main import run
 from pricecrawl.cli.selectors import toml_list
@@ -215,6 +215,42 @@ def test_a_doubt_that_a_person_answered_is_not_asked_again_by_the_next_crawl(
     assert json.loads(out)["applicable"] == 0
     shown["body"] = sold_out.replace("29.90", "31.90").replace("29,90", "31,90")
     asyncio.run(story(1))
+
+
+def test_a_review_shows_each_choice_in_a_sentence_and_says_what_it_did(
+    crawled: Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Three pages are in doubt; one is confirmed."""
+    review = LearningStore(crawled).open_reviews()[0]
+    name = f"candidate:{review.id}"
+    code, out, _ = command(capsys, "review", "show", name)
+    told = " ".join(out.split())
+    assert code == 0
+    assert "suggested 39.90 EUR" in told
+    assert "doubts sources_disagree" in told
+    assert "The page shows 29.90 EUR" in told
+    assert all(" ".join(sentence.split())[:40] in told for sentence in review.trace)
+    right = 1 + [c.amount for c in review.candidates].index(Decimal("29.90"))
+    arguments = ("review", "approve", name, "--reason", "seen", "--choose", str(right))
+    code, _, err = command(capsys, *arguments, "--amount", "39.90")
+    assert code == 2
+    assert "reads 29.90, not 39.90" in err
+    assert command(capsys, *arguments, "--amount", "cheap")[0] == 2
+    code, out, _ = command(capsys, *arguments, "--amount", "29.9")
+    assert code == 0
+    assert out.startswith(f"approved {name}: 29.90 EUR, standard, by buy-box")
+
+
+def test_a_doubt_without_any_reading_can_only_be_rejected(
+    crawled: Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    review = LearningStore(crawled).open_reviews()[0]
+    with crawled.begin() as conn:
+        conn.execute(update(tables.candidate_review).values(candidates=[]))
+    code, _, err = command(capsys, "review", "approve", f"candidate:{review.id}", "--reason", "x")
+    assert code == 2
+    assert "selectors induce kettles --sku" in err
+    assert "no reading" in command(capsys, "review", "show", f"candidate:{review.id}")[1]
 
 
 # --- selectors --------------------------------------------------------------------------------------

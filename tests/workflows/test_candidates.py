@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
@@ -201,6 +202,33 @@ def test_an_impossible_confirmation_changes_nothing(
         confirm(store, number, choice, by="ann", reason=reason, now=LATER)
     assert store.review(number).status == "open"
     assert the_listing(store).price == Decimal(30)
+
+
+def test_a_list_that_was_refreshed_meanwhile_confirms_nothing_else(
+    crawl: CrawlStore, store: LearningStore, number: int
+) -> None:
+    seen = place(store, number, Method.CUSTOM_CSS)
+    newer = replace(doubtful(), candidates=doubtful().candidates[1:] + doubtful().candidates[:1])
+    crawl.save_batch(open_run_of(crawl), [newer], [])
+    with pytest.raises(UsageProblem, match=r"reads 25\.00, not 29\.99: the page may have been read again"):
+        confirm(store, number, seen, amount=Decimal("29.99"), by="ann", reason="x", now=LATER)
+    assert store.review(number).status == "open"
+    again = place(store, number, Method.CUSTOM_CSS)
+    done = confirm(store, number, again, amount=Decimal("29.99"), by="ann", reason="x", now=LATER)
+    assert done.candidate.amount == Decimal("29.99")
+
+
+def test_an_amount_without_a_sign_keeps_the_currency_it_was_settled_in(
+    crawl: CrawlStore, store: LearningStore
+) -> None:
+    bare = replace(read("29.99", Method.CUSTOM_CSS, NOW_RULE), currency=None)
+    doubted = replace(doubtful(), candidates=(bare,), currency="EUR")
+    crawl.save_batch(open_run(crawl), [doubted], [])
+    (review,) = store.open_reviews()
+    confirm(store, review.id, 1, by="ann", reason="x", now=LATER)
+    assert (the_listing(store).price, the_listing(store).currency) == (Decimal("29.99"), "EUR")
+    with store.engine.connect() as conn:
+        assert conn.execute(select(candidate_review.c.chosen)).scalar_one()["currency"] == "EUR"
 
 
 def test_a_review_is_decided_once(store: LearningStore, number: int) -> None:
