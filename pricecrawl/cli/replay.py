@@ -61,6 +61,8 @@ def _moment(text: str | None) -> datetime | None:
 
 
 def _run(engine: Any, config: Config, source: str | None, since: datetime | None, *, quiet: bool) -> Replay:
+    from itertools import chain
+
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     from pricecrawl import __version__
@@ -74,9 +76,11 @@ def _run(engine: Any, config: Config, source: str | None, since: datetime | None
     store = ReplayStore(engine)
     result = Replay()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    silent = {page.ref: page for page in store.priceless(source, since=since).values()}
+    pages = chain(store.pages(source, since), silent.values())
     with Progress(*columns, console=err, transient=True, disable=quiet) as progress:
-        task = progress.add_task("pages", total=store.count(source, since))
-        for _, result in replay_pages(store.pages(source, since), read, version=__version__):
+        task = progress.add_task("pages", total=store.count(source, since) + len(silent))
+        for _, result in replay_pages(pages, read, version=__version__):
             progress.update(task, completed=result.pages)
     return result
 
@@ -94,7 +98,7 @@ def _json(result: Replay, *, wanted: int, stored: int) -> dict[str, Any]:
                 "source": change.source,
                 "source_sku": change.source_sku,
                 "url": change.url,
-                "observed_at": change.before.observed_at,
+                "observed_at": change.seen_at,
                 "effect": change.effect,
                 "fields": {name: {"before": a, "after": b} for name, (a, b) in change.fields.items()},
                 "reason": change.reason,
@@ -123,7 +127,7 @@ def _show(result: Replay, *, wanted: int, stored: int, applied: bool) -> None:
             table.add_row(
                 change.source,
                 escape(change.source_sku),
-                f"{change.before.observed_at:%m-%d %H:%M}",
+                f"{change.seen_at:%m-%d %H:%M}",
                 _difference(change),
                 escape(change.reason),
             )
@@ -134,7 +138,8 @@ def _show(result: Replay, *, wanted: int, stored: int, applied: bool) -> None:
     out.print(
         f"{result.pages} pages, {result.observations} observations: {counts[Effect.SAME]} the same, "
         f"{counts[Effect.CHANGED]} different, {counts[Effect.LOST]} not found, "
-        f"{counts[Effect.UNREADABLE]} unreadable, {result.added} listings that were not read before"
+        f"{counts[Effect.UNREADABLE]} unreadable, {result.added} listings that were not read before, "
+        f"{counts[Effect.NEW]} with a price where none was read"
     )
     if applied:
         out.print(f"{stored} new observations stored")

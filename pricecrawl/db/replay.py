@@ -114,10 +114,17 @@ class ReplayStore(Store):
                     members[0].source, _ref(members[0]), tuple(self._before(row, accepted) for row in members)
                 )
 
-    def priceless(self, source: str, sku: str | None, limit: int) -> dict[str, StoredPage]:
-        """The last pages of listings that were rejected because no price was read, by the retailer's id.
+    def priceless(
+        self,
+        source: str | None,
+        sku: str | None = None,
+        limit: int | None = None,
+        since: datetime | None = None,
+    ) -> dict[tuple[str, str], StoredPage]:
+        """The last pages of listings that were rejected because no price was read, by source and its id.
 
-        They have no observations. At most `limit` listings, the latest first.
+        They have no observations. At most `limit` listings, the latest first; `since` is when they were
+        fetched.
         """
         columns = (
             evidence.c.source,
@@ -128,12 +135,14 @@ class ReplayStore(Store):
         )
         last = select(func.max(rejection.c.id)).join(evidence, evidence.c.id == rejection.c.evidence_id)
         last = last.where(
-            evidence.c.source == source,
-            evidence.c.pruned_at.is_(None),
-            rejection.c.reason.in_([reason.value for reason in _PRICELESS]),
-        ).group_by(rejection.c.source_sku)
+            evidence.c.pruned_at.is_(None), rejection.c.reason.in_([reason.value for reason in _PRICELESS])
+        ).group_by(evidence.c.source, rejection.c.source_sku)
+        if source is not None:
+            last = last.where(evidence.c.source == source)
         if sku is not None:
             last = last.where(rejection.c.source_sku == sku)
+        if since is not None:
+            last = last.where(evidence.c.fetched_at >= since)
         query = (
             select(rejection.c.source_sku, *columns, evidence.c.url, evidence.c.fetched_at)
             .select_from(rejection)
@@ -143,7 +152,10 @@ class ReplayStore(Store):
             .limit(limit)
         )
         with self.engine.connect() as conn:
-            return {row.source_sku: StoredPage(row.source, _ref(row), ()) for row in conn.execute(query)}
+            return {
+                (row.source, row.source_sku): StoredPage(row.source, _ref(row), ())
+                for row in conn.execute(query)
+            }
 
     def _before(self, row: Row[Any], accepted: dict[int, Anchor | None]) -> Before:
         if row.listing_id not in accepted:

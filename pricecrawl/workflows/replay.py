@@ -7,7 +7,7 @@ accepted before it, and compared with the observation that it once gave.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -16,10 +16,11 @@ from typing import Any
 
 from pricecrawl.db.crawl import CrawlStore
 from pricecrawl.db.replay import Before, StoredPage
+from pricecrawl.domain.availability import decide
 from pricecrawl.domain.confirmed import answered
 from pricecrawl.domain.consensus import observe, settle
 from pricecrawl.domain.errors import PricecrawlError
-from pricecrawl.domain.listing import RawListing
+from pricecrawl.domain.listing import Listing, RawListing
 from pricecrawl.domain.market import Market
 from pricecrawl.domain.normalize import Rejected, normalize
 from pricecrawl.domain.observation import Observation
@@ -29,19 +30,21 @@ COMPARED = ("price", "currency", "original_price", "member_price", "availability
 
 
 class Effect(StrEnum):
-    """What today's extraction does to one stored observation."""
+    """What today's extraction does to one stored observation, or (NEW) to a page without one."""
 
     SAME = "same"
     CHANGED = "changed"
     LOST = "lost"
     UNREADABLE = "unreadable"
+    NEW = "new"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """One observation beside what its page says today; `fields` holds (before, after) of what differs.
 
-    `observation` is today's reading, None where the page gives no such listing any more.
+    `observation` is today's reading, None where the page gives no such listing any more. `before` is None
+    for a page on which no price was read at the time; `seen_at` is when the page was fetched or observed.
     """
 
     source: str
@@ -50,7 +53,8 @@ class Change:
     effect: Effect
     fields: dict[str, tuple[Any, Any]]
     reason: str
-    before: Before
+    seen_at: datetime
+    before: Before | None
     observation: Observation | None = None
 
 
@@ -99,7 +103,29 @@ def _replay_page(page: StoredPage, read: Reader, result: Replay, version: str) -
         result.counts[change.effect] += 1
         if change.effect is not Effect.SAME:
             result.changes.append(change)
-    result.added += len(found)
+    if page.observations:
+        result.added += len(found)
+        return
+    for raw in found.values():
+        new = _new(page, raw, market, version)
+        if new is not None:
+            result.counts[Effect.NEW] += 1
+            result.changes.append(new)
+
+
+def _new(page: StoredPage, raw: RawListing, market: Market, version: str) -> Change | None:
+    """What a page on which no price was read gives today; None if that still is nothing."""
+    seen_at = page.ref.fetched_at
+    listing = normalize(raw, source=page.source, market=market, now=seen_at)
+    if isinstance(listing, Rejected):
+        return None
+    consensus = settle(listing.candidates, availability=listing.availability, market=market)
+    after = replace(observe(listing, consensus, extractor_version=version), observed_at=seen_at)
+    if after.price is None:
+        return None
+    fields = {name: (None, getattr(after, name)) for name in COMPARED if getattr(after, name) is not None}
+    why = _why(after, fields, listing)
+    return Change(page.source, raw.source_sku, page.ref.url, Effect.NEW, fields, why, seen_at, None, after)
 
 
 def _compare(page: StoredPage, before: Before, raw: RawListing, market: Market, version: str) -> Change:
@@ -123,12 +149,31 @@ def _compare(page: StoredPage, before: Before, raw: RawListing, market: Market, 
     }
     if not fields:
         return _change(page, before, Effect.SAME, observation=after)
-    return _change(page, before, Effect.CHANGED, fields=fields, reason=_why(after), observation=after)
+    return _change(
+        page, before, Effect.CHANGED, fields=fields, reason=_why(after, fields, listing), observation=after
+    )
 
 
-def _why(after: Observation) -> str:
-    """The sentence that explains today's choice best: a doubt if there is one, else the choice itself."""
-    return after.trace[-1] if after.trace else ""
+_CHOICE = ("distinct sources agree", "a single source", "no price is taken")
+_DOUBT = ("a person must", "only a suggestion", "one hundred", "no reading gives a price", "stays unknown")
+
+
+def _why(after: Observation, fields: Mapping[str, Any], listing: Listing) -> str:
+    """The sentences that explain what differs: the choice, the doubts about it, the stock, other prices."""
+    told: list[str] = []
+    if fields.keys() & {"price", "currency", "needs_review"}:
+        told += [text for text in after.trace if any(mark in text for mark in _CHOICE)]
+        doubts = [text for text in after.trace if any(mark in text for mark in _DOUBT) and text not in told]
+        told += doubts
+        if after.needs_review and not doubts:
+            told.append(f"A person must look: {', '.join(after.review_reasons)}.")
+    for name, start in (("original_price", "The list price"), ("member_price", "The member price")):
+        if name in fields:
+            said = [text for text in after.trace if text.startswith(start)]
+            told += said or [f"{start} is not on the page any more."]
+    if "availability" in fields:
+        told.append(f"Stock: {decide(listing.stock).reason}")
+    return " ".join(dict.fromkeys(told))
 
 
 def _change(
@@ -141,7 +186,15 @@ def _change(
     observation: Observation | None = None,
 ) -> Change:
     return Change(
-        page.source, before.source_sku, page.ref.url, effect, fields or {}, reason, before, observation
+        page.source,
+        before.source_sku,
+        page.ref.url,
+        effect,
+        fields or {},
+        reason,
+        before.observed_at,
+        before,
+        observation,
     )
 
 
@@ -149,12 +202,14 @@ def to_apply(changes: Sequence[Change]) -> list[Observation]:
     """Observations worth storing: changed readings of pages that are still the last word on a listing.
 
     A listing that later runs missed stays as it is: storing an old page again must not look like seeing it.
+    A page on which no price was read makes no listing either: the next crawl does.
     """
     return [
         change.observation
         for change in changes
         if change.effect is Effect.CHANGED
         and change.observation is not None
+        and change.before is not None
         and change.before.is_latest
         and not change.before.is_missed
     ]

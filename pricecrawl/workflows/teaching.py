@@ -47,9 +47,10 @@ def stored_pages(
     a product's page.
     """
     store = ReplayStore(engine)
-    latest: dict[str, Any] = dict(store.priceless(source, None, limit))
+    silent = store.priceless(source, None, limit)
     if first is not None:
-        latest |= store.priceless(source, first, 1)
+        silent |= store.priceless(source, first, 1)
+    latest: dict[str, Any] = {sku: page for (_, sku), page in silent.items()}
     for page in store.pages(source, latest=True):
         if len(page.observations) == 1:
             latest[page.observations[0].source_sku] = page

@@ -96,12 +96,30 @@ def test_a_replay_shows_what_a_new_rule_would_change_and_writes_nothing(
     change = next(item for item in found["changes"] if item["source_sku"] == "S-kettle")
     assert change["fields"]["needs_review"] == {"before": True, "after": False}
     assert change["trace"]
+    assert (
+        change["reason"]
+        == "39.90 EUR by json-ld Product.offers.price: a single source, nothing corroborates it."
+    )
     assert (found["applicable"], found["stored"]) == (3, 0)
     assert len(everything(crawled, tables.observation)) == 3
     assert len(everything(crawled, tables.run)) == 1
     _, out, _ = command(capsys, "replay")
     assert "3 different" in out
     assert "--apply would store 3" in out
+
+
+def test_a_replay_explains_a_doubt_and_another_stock(
+    crawled: Engine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "rows" / "retailer.toml"
+    rules = "rules = { price = ['.today-price'], stock = ['h1::contains(kettle)->out_of_stock'] }\n"
+    file.write_text(file.read_text(encoding="utf-8") + rules, encoding="utf-8")
+    _, out, _ = command(capsys, "replay", "--json")
+    changes = {item["source_sku"]: item for item in json.loads(out)["changes"]}
+    assert set(changes["S-kettle"]["fields"]) == {"price", "currency", "availability"}
+    reason = changes["S-kettle"]["reason"]
+    assert "only one JSON-LD reading gives the price: no price is taken" in reason
+    assert "Stock: out_of_stock by custom-stock h1::contains(kettle)->out_of_stock" in reason
 
 
 def test_apply_appends_new_observations_of_the_same_evidence(
@@ -316,12 +334,21 @@ def test_induce_learns_from_a_page_on_which_no_price_was_read(
     asyncio.run(story())
     monkeypatch.setenv("PRICECRAWL_SOURCES", str(tmp_path / "rows"))
     assert [item.reason for item in everything(db, tables.rejection)] == ["no_candidate"]
+    assert json.loads(command(capsys, "replay", "--json")[1])["changes"] == []
     for arguments in ((), ("--sku", "S-kettle")):
         code, out, _ = command(capsys, "selectors", "induce", "kettles", "-p", "29,90", "--json", *arguments)
         found = json.loads(out)
         assert code == 0
         assert (found["proposals"][0]["rule"], found["proposals"][0]["value"]) == (".figure", "29,90")
     command(capsys, "selectors", "induce", "kettles", "-p", "29,90", "--confirm", "1")
+    found = json.loads(command(capsys, "replay", "--apply", "--json")[1])
+    (change,) = found["changes"]
+    assert (found["new"], found["stored"], change["effect"]) == (1, 0, "new")
+    assert change["fields"]["price"] == {"before": None, "after": "29.90"}
+    assert "29.90 EUR by custom-css .figure" in change["reason"]
+    told = " ".join(command(capsys, "replay")[1].split())
+    assert "1 with a price where none was read" in told
+    assert json.loads(command(capsys, "replay", "--since", "2199-01-01", "--json")[1])["new"] == 0
     asyncio.run(story())
     assert [item.price for item in everything(db, tables.observation)] == [Decimal("29.90")]
 
