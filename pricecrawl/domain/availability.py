@@ -44,6 +44,9 @@ CREDIBLE_STOCK = 0.85
 MARKUP_METHODS = frozenset({"json-ld", "microdata", "rdfa", "opengraph", "schema-org", "embedded"})
 """Methods that read what the shop tells machines, not what it shows a visitor."""
 
+OWN_RULES = frozenset({"custom-stock"})
+"""Methods that a person wrote for this very shop, mostly because its markup or its buttons are wrong."""
+
 # The more cautious state first: of equally sure readings, never claim that a thing can be bought.
 _CAUTION = (
     Availability.NOT_AVAILABLE,
@@ -67,9 +70,10 @@ def decide(readings: Sequence[StockReading]) -> StockDecision:
     """Choose among stock readings: the surest that says something; UNKNOWN says nothing.
 
     A reading of the visible page (any method outside MARKUP_METHODS) of credible confidence that says
-    the item cannot be bought, or only ordered ahead, overrules markup that says it can, unless the page also shows that it can be
-    bought: markup is evidence, not truth. The order of the readings does not matter. `conflict` is set
-    when credible readings contradict.
+    the item cannot be bought, or only ordered ahead, overrules markup that says it can, unless the page
+    also shows that it can be bought: markup is evidence, not truth. The order of the readings does not
+    matter. `conflict` is set when credible readings contradict; the shop's own rule is contradicted by
+    another such rule alone, or where it claims what the page visibly denies.
     """
     known = sorted(
         (r for r in readings if r.value is not Availability.UNKNOWN),
@@ -87,7 +91,16 @@ def decide(readings: Sequence[StockReading]) -> StockDecision:
         if refusals and not any(r.value is Availability.IN_STOCK for r in shown):
             best, overruled = refusals[0], best
     others = [r for r in known if r.value is not best.value]
-    conflict = any(r.confidence >= CREDIBLE_STOCK for r in others)
+    against = [r for r in others if r.confidence >= CREDIBLE_STOCK]
+    if best.method in OWN_RULES:
+        claims = best.value not in _CAUTION[:2]
+        against = [
+            r
+            for r in against
+            if r.method in OWN_RULES
+            or (claims and r.value in _CAUTION[:2] and r.method not in MARKUP_METHODS)
+        ]
+    conflict = bool(against)
     reason = f"{best.value.value} by {_where(best)} (confidence {best.confidence:.2f})"
     if overruled is not None:
         reason += f"; what the page shows overrules {overruled.value.value} by {_where(overruled)}"

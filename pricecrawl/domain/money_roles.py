@@ -145,7 +145,7 @@ def _alternatives(text: str) -> str:
 _MEASURE = rf"(?:(?:\d+(?:[.,]\d+)?\s*)?(?:{_alternatives(words.UNIT_MEASURES)}))(?![^\W\d_])"
 _PER = r"(?:/|per|pro|je|par|por|al|alla|a|at|za|за|för|/\s*1|el|la|le|au|the)"
 _AFTER_UNIT = re.compile(rf"\W{{0,3}}{_PER}\s*{_MEASURE}", re.IGNORECASE)
-_BEFORE_UNIT = re.compile(rf"{_MEASURE}\s*[=:]\s*\D{{0,4}}$", re.IGNORECASE)
+_BEFORE_UNIT = re.compile(rf"(?<![^\W\d_]){_MEASURE}\s*[=:]\s*\D{{0,4}}$", re.IGNORECASE)
 _TIMES = re.compile(
     r"(?:^|\d|(?<![^\W\d_]))\s?(?:x|×|х|fois|veces|mal|rate|cuotas)\s*"
     r"(?:sans frais|sem juros|sin interés)?\s*(?:of|de|da|à|von|a)?\W{0,4}$",

@@ -31,7 +31,7 @@ stara cena | preț vechi | prp | eredeti ár | régi ár | было | раньш
 """
 
 USUAL = """
-regular price | reg | regular | retail price | retail | normal price | usual price | normalpreis
+original | regular price | reg | regular | retail price | retail | normal price | usual price | normalpreis
 regulärer preis | prix habituel | prix normal | precio habitual | precio normal | prezzo normale
 preço normal | normale prijs | ordinarie pris | normalpris | normaalihinta | běžná cena | bežná cena
 cena regularna | preț normal | обычная цена | звичайна ціна | normal fiyat | 通常価格 | 정상가

@@ -34,6 +34,11 @@ WEAK = 3.0
 _KIND_MARKS = (
     Mark.OLD | Mark.REGULAR | Mark.SAVING | Mark.UNIT | Mark.INSTALMENT | Mark.SHIPPING | Mark.MEMBER
 ) | (Mark.EXTRA | Mark.QUANTITY | Mark.NET | Mark.GROSS | Mark.PRE_ORDER | Mark.CURRENT)
+_PRICE_LABEL = re.compile(
+    r"(?<![^\W\d_])(?:price|preis|prix|precio|prezzo|preço|prijs|pris|cena|hinta|ár|preț|fiyat[ıi]?|цена|ціна|"
+    r"السعر|מחיר|τιμή|価格|价格|價格|가격)\s*:?\s*\Z",
+    re.IGNORECASE,
+)
 _ALONE = re.compile(r"[\s\W\d]*", re.UNICODE)
 
 
@@ -82,7 +87,8 @@ def look(
         following = seen[number + 1].occurrence.start if number + 1 < len(seen) else len(textmap.text)
         read_labels(item, textmap, previous_end, following, surroundings.visibility)
         previous_end = item.occurrence.end
-        _classify(item, seen[number - 1] if number else None, textmap)
+        after = seen[number + 1].occurrence.first if number + 1 < len(seen) else None
+        _classify(item, seen[number - 1] if number else None, textmap, after)
         if item.reason:
             visible.aside.append(item)
             continue
@@ -124,7 +130,7 @@ def _own_marks(seen: Sequence[Seen]) -> None:
 _DASH = re.compile(r"\s*(?:-|–|—|to|bis|à|hasta|al|до|až|~)\s*\Z", re.IGNORECASE)
 
 
-def _classify(item: Seen, previous: Seen | None, textmap: TextMap) -> None:
+def _classify(item: Seen, previous: Seen | None, textmap: TextMap, following: int | None) -> None:
     """Kind, tax basis, or the reason why this is no price of the product."""
     if previous is not None and not previous.reason and previous.kind is not PriceKind.LIST:
         between = textmap.text[previous.occurrence.end : item.occurrence.start].replace(JOINT, " ")
@@ -132,7 +138,7 @@ def _classify(item: Seen, previous: Seen | None, textmap: TextMap) -> None:
             previous.lowest = True
             item.reason = "the upper end of a range"
             return
-    item.tax = _tax(item, previous, textmap)
+    item.tax = _tax(item, previous, textmap, following)
     if previous is not None and old_new_pair(previous.before, item.before):
         previous.kind = PriceKind.LIST
     item.reason = _no_price_here(item)
@@ -154,7 +160,7 @@ def _classify(item: Seen, previous: Seen | None, textmap: TextMap) -> None:
     item.lowest = role is Role.FROM
 
 
-def _tax(item: Seen, previous: Seen | None, textmap: TextMap) -> TaxBasis:
+def _tax(item: Seen, previous: Seen | None, textmap: TextMap, following: int | None) -> TaxBasis:
     """With or without tax, by the names of the box, else by the words in it, before, after and below.
 
     Where the amount before it is followed by its label, the words between the two belong to that one.
@@ -178,7 +184,7 @@ def _tax(item: Seen, previous: Seen | None, textmap: TextMap) -> TaxBasis:
     if basis is TaxBasis.UNKNOWN:
         basis = tax_of(item.after[:40])
         item.labelled_after = basis is not TaxBasis.UNKNOWN
-    return basis if basis is not TaxBasis.UNKNOWN else tax_of(label_below(item, textmap))
+    return basis if basis is not TaxBasis.UNKNOWN else tax_of(label_below(item, textmap, following))
 
 
 def _no_price_here(item: Seen) -> str:
@@ -220,7 +226,7 @@ def _score(item: Seen, place: int | None, buying: Sequence[Control]) -> float:
     shared = around.shared
     together = shared is not None and shared.tag not in ("body", "html")
     score = _line_score(item)
-    score += 3 if near & Mark.PRICE else 0
+    score += 3 if near & Mark.PRICE or _PRICE_LABEL.search(item.before or item.label) else 0
     score += 1 if item.own & Mark.CURRENT else 0
     score += 1 if (near | far) & Mark.BUY_BOX else 0
     score -= 2 if (near | far) & Mark.PROSE else 0

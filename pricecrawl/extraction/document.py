@@ -190,7 +190,8 @@ def _parse(body: bytes) -> etree._Element:
     if len(body) > MAX_BYTES:
         raise UnreadablePage(f"The page has {len(body):,} bytes, more than the {MAX_BYTES:,} that are read.")
     # The plain parser: the one of lxml.html asks Python for the class of every single element.
-    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True)
+    # Without comments: React puts one between the parts of a text, "$<!-- -->19.99".
+    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True)
     try:
         tree = etree.fromstring(body, parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError):

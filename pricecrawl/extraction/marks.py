@@ -127,7 +127,8 @@ _NAMES: dict[int, str] = {
         reviews? review-?[a-z]+ ratings?-?[a-z]* comments? testimonials? faqs? blog[a-z-]* modal[a-z-]*
         popup[a-z-]* pop-?over[a-z-]* tooltip[a-z-]* lightbox overlay drawer[a-z-]* off-?canvas
         search-?(?:bar|box|form|dropdown)[a-z-]* facets? filters?[a-z-]* account login[a-z-]* policy
-        policies terms payment-?(?:icons?|methods?|options?) social[a-z-]* questions?
+        policies terms-(?:of|and|conditions?|use)[a-z-]* payment-?(?:icons?|methods?|options?) social[a-z-]*
+        questions?
         marketing[a-z]* ticker countdown
     """,
     Mark.CHOICE: r"""

@@ -112,6 +112,12 @@ def offered_currency(document: Document, texts: Iterable[str]) -> str | None:
     Of the currencies in the shop's own list, exactly one may have to be written with that sign.
     """
     codes = currency_codes()
+    for menu in document.tagged("select"):
+        if "urrency" in f"{menu.get('name')} {menu.get('id')} {menu.get('class')}":
+            chosen = [option for option in menu.iter("option") if option.get("selected") is not None]
+            value = (chosen[0].get("value") or "").upper()[:3] if len(chosen) == 1 else ""
+            if value in codes:
+                return value
     listed = {code for code in _OFFERED.findall(document.text[:1_500_000]) if code in codes}
     if not listed or len(listed) > 60 or "urrency" not in document.text:
         return None

@@ -179,6 +179,8 @@ class _Reader:
             embedded = read_embedded(self.document, self.subject)
             if embedded is not None:
                 structured.append(embedded)
+        if not shown and not choices and not any(r.own and (r.prices or r.options) for r in structured):
+            shown += self._likeliest(visible, decide([*seen_stock, *_stock_of(structured)]).value)
         together = reconcile(structured, shown, choices, market=self.market)
         stock = [*seen_stock, *_stock_of(structured)]
         self.trace.append(f"Stock: {decide(stock).reason}")
@@ -221,6 +223,17 @@ class _Reader:
         shown = [raw_of(item, generic=False) for item in visible.chosen if item.kind not in owned]
         choices = [raw_of(item, generic=False) for item in visible.options if item.kind not in owned]
         return shown, choices
+
+    def _likeliest(self, visible: Visible, stock: Availability) -> list[RawPrice]:
+        """Where no source gives a price: the one vague amount that stands out, as a guess for a person."""
+        if stock in (Availability.OUT_OF_STOCK, Availability.NOT_AVAILABLE):
+            return []
+        if self.rules.tier(CATEGORY[PriceKind.STANDARD]) is not Tier.GLOBAL:
+            return []
+        vague = sorted((i for i in visible.vague if i.kind is PriceKind.STANDARD), key=lambda i: -i.score)
+        if not vague or any(i.digits != vague[0].digits and i.score > vague[0].score - 1 for i in vague):
+            return []
+        return [raw_of(vague[0], generic=True)]
 
     def _needs_state(
         self,

@@ -222,11 +222,18 @@ def _label_above(item: Seen, textmap: TextMap, first: int, floor: int, visibilit
     return ""
 
 
-def label_below(item: Seen, textmap: TextMap) -> str:
-    """Short texts right after the amount that stand in one small box with it."""
+def label_below(item: Seen, textmap: TextMap, following: int | None = None) -> str:
+    """Short texts right after the amount that stand in one small box with it.
+
+    What leads on to the next amount (whose first piece is `following`) on its line is that one's label.
+    """
+    if following is not None:
+        while following - 1 > item.occurrence.last and not textmap.broken_between(following - 1):
+            following -= 1
     near = {element for element, _ in item.around.levels[:6]}
     texts: list[str] = []
-    for index in range(item.occurrence.last + 1, min(item.occurrence.last + 5, len(textmap.pieces))):
+    end = min(item.occurrence.last + 5, len(textmap.pieces) if following is None else following)
+    for index in range(item.occurrence.last + 1, end):
         piece = " ".join(str(textmap.pieces[index]).split())
         if len(piece) > 80:
             break

@@ -229,10 +229,18 @@ class Said:
     text: str
 
 
+# Alone on its line it is the state of a single piece; within a line it is as often a count ("500 sold").
+_SOLD = frozenset(("sold", "verkauft", "vendu", "vendue", "vendido", "vendida", "venduto", "verkocht", "såld",
+                   "solgt", "myyty", "sprzedane", "prodáno", "eladva", "продано", "satıldı"))  # fmt: skip
+_EDGES = " !.*-–—•:\t\n\u00a0"
+
+
 @lru_cache(maxsize=16_384)
 def sayings(text: str) -> tuple[Said, ...]:
     """Every statement about stock in one short text, in order; the chrome of a shop's pages repeats."""
     found: list[Said] = []
+    if text.strip(_EDGES).casefold() in _SOLD:
+        return (Said(_A.OUT_OF_STOCK, 0, len(text), 1.0, text.strip(_EDGES)),)
     if _SOLID.search(text):
         found = _solid_sayings(text)
     phrases, _, firsts = _tables()

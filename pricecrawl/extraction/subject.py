@@ -11,7 +11,7 @@ from lxml import etree
 
 from pricecrawl.extraction.address import Address, address
 from pricecrawl.extraction.document import Document
-from pricecrawl.extraction.names import likeness
+from pricecrawl.extraction.names import likeness, name_key
 from pricecrawl.extraction.textmap import words_of
 from pricecrawl.extraction.things import clean
 
@@ -61,7 +61,9 @@ def subject_of(
     titles = [clean(title) for title in titles if title]
     headings = [(element, words_of(element, 300)) for element in document.tagged("h1")]
     headings = [(element, text) for element, text in headings[:20] if text and len(text) < 300]
-    heading = _product_heading(headings, titles)
+    heading = _product_heading(headings, titles) if headings else _lesser_heading(document, titles)
+    if heading is not None and not headings:
+        headings = [(heading, words_of(heading, 300))]
     names = [text for element, text in headings if element is heading]
     for title in titles:
         names.append(title)
@@ -77,6 +79,28 @@ def subject_of(
         now=now,
         zone=zone,
     )
+
+
+_LESSER = ("h2", "h3", "b", "strong", "font", "td", "th", "div", "span", "p", "a")
+
+
+def _lesser_heading(document: Document, titles: list[str]) -> etree._Element | None:
+    """Without an h1, the first short text that a title repeats whole, in headings before other elements."""
+    wanted = {name_key(part) for title in titles for part in (title, *_PARTS.split(title))} - {""}
+    for tags in (_LESSER[:2], _LESSER[2:]):
+        for number, element in enumerate(document.tree.iter(*tags)):
+            text = element.text
+            if number > 3_000:
+                break
+            if tags is _LESSER[:2]:
+                text = words_of(element, 200)
+            if text and 3 < len(text) < 200 and _is_named(name_key(text), wanted):
+                return element
+    return None
+
+
+def _is_named(key: str, wanted: set[str]) -> bool:
+    return key in wanted or (len(key) >= 12 and any(f" {key} " in f" {whole} " for whole in wanted))
 
 
 def _product_heading(headings: list[tuple[etree._Element, str]], titles: list[str]) -> etree._Element | None:

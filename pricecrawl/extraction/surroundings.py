@@ -51,8 +51,8 @@ MAX_CLIMB = 60
 MAX_FAMILY = 600
 _PICTURE = re.compile(r"\.(?:jpe?g|png|webp|gif|avif|svg)(?:[?#]|$)|/media/", re.IGNORECASE)
 _OTHERS_TITLE = re.compile(
-    r"related|similar|also (?:viewed|bought|like|purchased|love|considered)|you (?:may|might)|recommend|"
-    r"recently viewed|"
+    r"related|associated|similar|also (?:viewed|bought|like|purchased|love|considered)|you (?:may|might)|"
+    r"recommend|recently viewed|"
     r"frequently bought|bought together|sponsored|best ?sellers?|trending|popular (?:products|items)|"
     r"more (?:from|like|items)|"
     r"complete the look|goes (?:well )?with|pairs well|accessories|other sellers|compare with|"

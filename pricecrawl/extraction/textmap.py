@@ -109,6 +109,8 @@ class TextMap:
         left, right = self.holder(index), self.holder(index + 1)
         if left is right:
             return False
+        if _line_break_before(right, left):
+            return True
         path: list[etree._Element] = []
         node: etree._Element | None = left
         while node is not None and len(path) < 12:
@@ -146,6 +148,21 @@ class TextMap:
             if holder is element:
                 return index
         return None
+
+
+def _line_break_before(element: etree._Element, left: etree._Element) -> bool:
+    """Whether a `br` or `hr` stands right before an element or the inline boxes that begin with it."""
+    node: etree._Element | None = element
+    for _ in range(6):
+        if node is None or node is left:
+            return False
+        before = node.getprevious()
+        if before is not None:
+            return before.tag in ("br", "hr")
+        node = node.getparent()
+        if node is not None and node.text and not node.text.isspace():
+            return False
+    return False
 
 
 def words_of(element: etree._Element, limit: int = 2000) -> str:
