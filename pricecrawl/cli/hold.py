@@ -30,12 +30,20 @@ def set_hold(
     from pricecrawl.cli.actor import current_user
     from pricecrawl.cli.output import out, print_json
     from pricecrawl.cli.session import database
+    from pricecrawl.config import Config
     from pricecrawl.db.holds import HoldStore
     from pricecrawl.workflows import holds
 
-    with database() as engine:
+    config = Config.load()
+    with database(config) as engine:
         number = holds.place(
-            HoldStore(engine), scope, name, reason=reason, by=current_user(by), now=datetime.now(UTC)
+            HoldStore(engine),
+            scope,
+            name,
+            reason=reason,
+            by=current_user(by),
+            now=datetime.now(UTC),
+            targets=config.targets,
         )
     if as_json:
         print_json({"id": number, "scope": scope, "value": name, "reason": reason})

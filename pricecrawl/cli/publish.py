@@ -49,7 +49,7 @@ def publish(
         raise UsageProblem("name decisions, or --sku, or --all.")
     with publisher(by) as pub:
         to = target_of(pub, target)
-        names = decisions or batch.waiting(pub, sku or ())
+        names = decisions or batch.waiting(pub, to, sku or (), now=datetime.now(UTC))
         done = batch.publish_batch(
             pub, names, to, run=lambda of: _run(pub, of, wait), clock=lambda: datetime.now(UTC)
         )
@@ -145,8 +145,8 @@ def rollback(
             out.print(f"  {text}", soft_wrap=True)
     if made.verdict is Verdict.REVIEW:
         raise ProblemsFound(
-            f"a person must look at it: `pricecrawl review approve price:{made.decision_id} --reason ...`, "
-            f"then `pricecrawl publish {made.decision_id}`."
+            f"somebody else must look at it: `pricecrawl review approve price:{made.decision_id} "
+            f"--reason ...`, then `pricecrawl publish {made.decision_id}`."
         )
     if made.verdict is Verdict.BLOCK or any(row["status"] != "VERIFIED" for row in rows):
         raise ProblemsFound("the earlier price is not back.")

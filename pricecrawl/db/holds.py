@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import Connection, and_, insert, or_, select, update
 
 from pricecrawl.db.store import Store
-from pricecrawl.db.tables import hold, sku, source
+from pricecrawl.db.tables import hold, publication, sku, source
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,10 @@ class HoldStore(Store):
         tx.execute(update(hold).where(hold.c.id.in_(numbers)).values(cleared_by=by, cleared_at=now))
 
     def exists(self, scope: str, value: str) -> bool:
-        """Whether there is a source or SKU of that name; targets are not rows."""
-        column = {"source": source.c.slug, "sku": sku.c.sku}.get(scope)
+        """Whether there is a source or SKU of that name, or a target that something was published to."""
+        columns = {"source": source.c.slug, "sku": sku.c.sku, "target": publication.c.target}
+        column = columns.get(scope)
         if column is None:
             return True
         with self.engine.connect() as conn:
-            return conn.execute(select(column).where(column == value)).one_or_none() is not None
+            return conn.execute(select(column).where(column == value).limit(1)).first() is not None

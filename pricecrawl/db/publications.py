@@ -260,9 +260,20 @@ class PublicationStore(Store):
         """The price that a SKU has from now on."""
         tx.execute(update(sku).where(sku.c.sku == name).values(current_price=price))
 
-    def decisions(self, conn: Connection, names: Sequence[str]) -> list[Fields]:
-        """Approved decisions of these SKUs, or of all, in their order."""
-        query = select(price_decision).where(price_decision.c.status == "APPROVED")
+    def decisions(
+        self, conn: Connection, names: Sequence[str], target: str, *, now: datetime
+    ) -> list[Fields]:
+        """Decisions of these SKUs, or of all, that a target has not been asked to take, in their order.
+
+        They are approved, or went to another target and are still in time for this one.
+        """
+        here = select(publication.c.publication_id).where(
+            publication.c.decision_id == price_decision.c.decision_id, publication.c.target == target
+        )
+        elsewhere = and_(price_decision.c.status.in_([*OPEN, "VERIFIED"]), price_decision.c.expires_at > now)
+        query = select(price_decision).where(
+            or_(price_decision.c.status == "APPROVED", and_(elsewhere, ~here.exists()))
+        )
         if names:
             query = query.where(price_decision.c.sku.in_(names))
         return _all(conn, query.order_by(price_decision.c.sequence, price_decision.c.decision_id))

@@ -33,10 +33,10 @@ class Batch:
         return sum(1 for after in self.results.values() if after.status is State.VERIFIED)
 
 
-def waiting(pub: Publisher, skus: Sequence[str] = ()) -> list[str]:
-    """Decisions that may be published, of these SKUs or of all, in their order."""
+def waiting(pub: Publisher, target: str, skus: Sequence[str] = (), *, now: datetime) -> list[str]:
+    """Decisions that may be published to a target, of these SKUs or of all, in their order."""
     with pub.store.engine.connect() as conn:
-        return [row["decision_id"] for row in pub.store.decisions(conn, skus)]
+        return [row["decision_id"] for row in pub.store.decisions(conn, skus, target, now=now)]
 
 
 def publish_batch(

@@ -1,13 +1,15 @@
 """Lifting a block by exception: two people, a policy that allows it, and only some blocks.
 
-Off unless the policy says `allow_exceptions = true`. What stands for arithmetic, for somebody's kill
-switch or for a right that is missing is never lifted; a price that was not computed cannot be.
+Off unless the policy says `allow_exceptions = true`, and only for the newest decision of a SKU, within
+the time that the policy gives a review; what was granted holds as long. What stands for arithmetic, for
+somebody's kill switch or for a right that is missing is never lifted; a price that was not computed cannot
+be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from pricecrawl.db.policies import PolicyStore
@@ -35,13 +37,14 @@ def request(store: ReviewStore, of: str, *, by: str, reason: str, now: datetime)
     """The first person asks for a block to be lifted.
 
     Raises:
-        UsageProblem: there is no such decision, no reason, or it is asked for already.
+        UsageProblem: there is no such decision or a newer one, it is too old, no reason, or it is asked for
+            already.
         Refused: the policy has no exceptions, or what blocks it is never lifted.
     """
     if not reason.strip():
         raise UsageProblem('an exception needs a reason: give it with --reason "...".')
     with store.begin() as tx:
-        row = _liftable(store, tx, of, now)
+        row, _ = _liftable(store, tx, of, now)
         of = row["decision_id"]
         pending = store.override(tx, of)
         if pending is not None:
@@ -62,7 +65,7 @@ def grant(store: ReviewStore, of: str, *, by: str, reason: str, now: datetime, r
     if not reason.strip():
         raise UsageProblem('an exception needs a reason: give it with --reason "...".')
     with store.begin() as tx:
-        row = _liftable(store, tx, of, now)
+        row, holds = _liftable(store, tx, of, now)
         of = row["decision_id"]
         pending = store.override(tx, of)
         if pending is None:
@@ -71,12 +74,13 @@ def grant(store: ReviewStore, of: str, *, by: str, reason: str, now: datetime, r
             raise UsageProblem(f"{by} asked for this exception: somebody else must grant it.")
         status = advance(row["status"], State.APPROVED, what=f"decision {of}", exception=True)
         store.grant_override(tx, pending["id"], by=by, now=now)
-        store.settle_decision(tx, of, status.value, expires=None, now=now)
+        store.settle_decision(tx, of, status.value, expires=now + holds, now=now)
         store.add_approval(tx, of, "exception", by=by, role=role, reason=reason, now=now)
         store.append(tx, [_event(EventType.PRICE_APPROVED, row, by, reason, now)])
 
 
-def _liftable(store: ReviewStore, tx: Any, of: str, now: datetime) -> Mapping[str, Any]:
+def _liftable(store: ReviewStore, tx: Any, of: str, now: datetime) -> tuple[Mapping[str, Any], timedelta]:
+    """The decision, and how long an exception for it holds."""
     policy = in_force(PolicyStore(store.engine), tx, now)
     if policy is None or not policy.default.allow_exceptions:
         raise Refused("the policy in force has no exceptions (allow_exceptions): a block stands.")
@@ -90,7 +94,13 @@ def _liftable(store: ReviewStore, tx: Any, of: str, now: datetime) -> Mapping[st
     if never or row["proposed_price"] is None:
         what = ", ".join(never) or "no price could be computed"
         raise Refused(f"decision {of} is blocked for good: {what}.")
-    return row
+    anew = f"run `pricecrawl price run --sku {row['sku']}` for a new one"
+    if store.latest(tx, row["sku"]) != row["decision_id"]:
+        raise UsageProblem(f"decision {of} was overtaken by a newer one of SKU {row['sku']}; {anew}.")
+    holds = timedelta(hours=policy.default.review_hours)
+    if row["created_at"] + holds <= now:
+        raise UsageProblem(f"decision {of} was made on {row['created_at']:%Y-%m-%d %H:%M} UTC; {anew}.")
+    return row, holds
 
 
 def _event(kind: EventType, row: Mapping[str, Any], by: str, reason: str, now: datetime) -> Any:

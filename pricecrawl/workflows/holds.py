@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
@@ -13,14 +14,25 @@ from pricecrawl.workflows.events import event
 SCOPES = ("everything", "target", "source", "sku")
 
 
-def place(store: HoldStore, scope: str, value: str, *, reason: str, by: str, now: datetime) -> int:
+def place(
+    store: HoldStore,
+    scope: str,
+    value: str,
+    *,
+    reason: str,
+    by: str,
+    now: datetime,
+    targets: Collection[str] | None = None,
+) -> int:
     """Switch on; returns the hold's id. What is held already under that name stays held, once.
 
+    `targets` are those that are configured here; None takes any name for one.
+
     Raises:
-        UsageProblem: an unknown scope, a name missing or too many, no reason, or a source or SKU that
-            does not exist.
+        UsageProblem: an unknown scope, a name missing or too many, no reason, or a source, SKU or target
+            that does not exist: a switch under a misspelt name would stop nothing.
     """
-    _check(store, scope, value)
+    _check(store, scope, value, targets)
     if not reason.strip():
         raise UsageProblem("a hold needs a reason: whoever finds it must know whether it may be cleared.")
     with store.begin() as tx:
@@ -65,14 +77,21 @@ def active(store: HoldStore) -> list[HoldRow]:
         return store.active(conn)
 
 
-def _check(store: HoldStore, scope: str, value: str) -> None:
+def _check(store: HoldStore, scope: str, value: str, targets: Collection[str] | None) -> None:
     if scope not in SCOPES:
         raise UsageProblem(f"{scope!r} cannot be held; holds are on {', '.join(SCOPES)}.")
     if scope == "everything" and value:
         raise UsageProblem("a hold on everything takes no name.")
     if scope != "everything" and not value:
         raise UsageProblem(f"name the {scope} to hold.")
-    if not store.exists(scope, value):
+    if scope == "target":
+        if targets is not None and value not in targets and not store.exists(scope, value):
+            known = ", ".join(sorted(targets)) or "none"
+            raise UsageProblem(
+                f"there is no target {value!r} to hold: it is not configured here (known: {known}) and "
+                "nothing was published to it; `pricecrawl hold set everything` stops all."
+            )
+    elif not store.exists(scope, value):
         raise UsageProblem(f"there is no {scope} {value!r} to hold.")
 
 

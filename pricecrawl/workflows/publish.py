@@ -161,19 +161,28 @@ def step(pub: Publisher, of: str, *, now: datetime) -> Next:
         pub.placement(row["target"])
         if row["next_check_at"] is not None and row["next_check_at"] > now:
             return Next(status, at=row["next_check_at"], why=row["verdict_detail"])
-        if (waiting := _claim(pub, row, now=now)) is not None:
-            return waiting
-        pub.passed(Boundary.CLAIMED, of)
-        if status is State.PUBLISH_PENDING:
-            after = _write(pub, row, now=now)
-        elif status is State.PUBLISHING:
-            after = reconcile.step(pub, row, now=now)
+        if status is not State.PUBLISH_PENDING:
+            after = _step(pub, row, now=now)
         else:
-            after = verify.step(pub, row, now=now)
+            with pub.writer(row["target"]) as free:
+                if not free:
+                    return Next(status, at=now + timedelta(seconds=1), why="other prices are being written")
+                after = _step(pub, row, now=now)
         if not after.done and after.at is not None and after.at > now:
             # What is to come is in the rows: whoever comes by first when it is due may do it.
             _release(pub, of, now=now)
         return after
+
+
+def _step(pub: Publisher, row: Fields, *, now: datetime) -> Next:
+    if (waiting := _claim(pub, row, now=now)) is not None:
+        return waiting
+    pub.passed(Boundary.CLAIMED, row["publication_id"])
+    if row["status"] == State.PUBLISH_PENDING.value:
+        return _write(pub, row, now=now)
+    if row["status"] == State.PUBLISHING.value:
+        return reconcile.step(pub, row, now=now)
+    return verify.step(pub, row, now=now)
 
 
 def run(

@@ -89,6 +89,7 @@ class Publisher:
     timings: Timings = field(default_factory=Timings)
     on: Callable[[Boundary, str], None] | None = None
     _active: set[str] = field(default_factory=set, init=False)
+    _writing: dict[str, threading.BoundedSemaphore] = field(default_factory=dict, init=False)
     _guard: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def __post_init__(self) -> None:
@@ -136,6 +137,19 @@ class Publisher:
             if mine:
                 with self._guard:
                     self._active.discard(of)
+
+    @contextmanager
+    def writer(self, target: str, *, wait: float = 5.0) -> Iterator[bool]:
+        """True for as many threads of this process at a time as the target takes; `wait` is in seconds."""
+        most = max(self.placement(target).target.capabilities.max_parallel_writers, 1)
+        with self._guard:
+            slots = self._writing.setdefault(target, threading.BoundedSemaphore(most))
+        free = slots.acquire(timeout=wait)
+        try:
+            yield free
+        finally:
+            if free:
+                slots.release()
 
 
 def need_publisher(by: Principal) -> None:

@@ -219,7 +219,7 @@ def _settle_price(
 
 
 def author(row: Mapping[str, Any]) -> str | None:
-    """Who wrote what is reviewed: who proposed a policy, who asked for a rollback; nobody for other prices."""
+    """Who wrote what is reviewed: proposed the policy, or asked for the rollback; None for other prices."""
     if "author" in row:
         return str(row["author"])
     by = ((row.get("steps") or {}).get("rollback") or {}).get("by")

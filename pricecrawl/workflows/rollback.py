@@ -166,6 +166,7 @@ def _row(of: str, old: Fields, made: Decision, way: _Way) -> dict[str, Any]:
         "publication_id": bad["publication_id"],
         "decision_id": way.good["decision_id"],
         "reason": way.reason,
+        "by": way.by,
     }
     row["steps"] = {**row["steps"], "rollback": told}
     row["market_price"] = old["market_price"]

@@ -244,7 +244,10 @@ def _judge(
         verdict_detail=note,
         **values,
     )
-    pub.store.set_current(tx, row["sku"], row["amount"])
+    others = pub.store.of_sku(tx, row["sku"])
+    if not any(o["verified_at"] is not None and o["sequence"] > row["sequence"] for o in others):
+        # A second target that takes an earlier decision late does not turn the clock back.
+        pub.store.set_current(tx, row["sku"], row["amount"])
     pub.store.drop_lease(tx, row, now=now, verified=True)
     rollback_done(pub, tx, row, now=now)
     close_letters(pub, tx, row, now=now)

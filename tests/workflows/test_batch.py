@@ -65,7 +65,7 @@ def test_canaries_first(stall: Stall, shelf: Shelf) -> None:
     assert len(done.canaries) == 3
     first = [command.decision_id for command in shelf.writes[:3]]
     assert set(first) == set(done.canaries)
-    assert batch.waiting(stall.publisher()) == []
+    assert batch.waiting(stall.publisher(), "shelf", now=stall.clock()) == []
 
 
 def test_a_canary_that_fails_stops_the_rest(stall: Stall, shelf: Shelf) -> None:

@@ -38,6 +38,15 @@ def test_what_cannot_be_held_is_said(
         holds.place(HoldStore(street.engine), scope, value, reason=reason, by="ann", now=NOW)
 
 
+def test_a_target_that_nobody_knows_is_not_held(street: Street) -> None:
+    """A switch under a misspelt name would stop nothing."""
+    store = HoldStore(street.engine)
+    with pytest.raises(UsageProblem, match=r"no target 'shpo' to hold.*known: shop"):
+        holds.place(store, "target", "shpo", reason="x", by="ann", now=NOW, targets=("shop",))
+    assert holds.active(store) == []
+    assert holds.place(store, "target", "shop", reason="x", by="ann", now=NOW, targets=("shop",))
+
+
 def test_what_is_not_held_cannot_be_cleared(street: Street) -> None:
     store = HoldStore(street.engine)
     with pytest.raises(UsageProblem, match="sku K-1 is not held"):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -29,7 +32,7 @@ from pricecrawl.pricing.ports import (
     WritePrice,
 )
 from pricecrawl.pricing.states import State
-from pricecrawl.workflows import catalogue, holds, publish, review, verify
+from pricecrawl.workflows import batch, catalogue, holds, publish, review, verify
 from pricecrawl.workflows.publisher import Boundary
 from tests.factories import NOON
 from tests.workflows.shelf import SETTLE, Clock, Shelf
@@ -810,6 +813,66 @@ def test_two_targets(stall: Stall, street: Street) -> None:
         "shelf": "VERIFIED",
         "other": "VERIFIED",
     }
+
+
+def test_what_waits_for_the_second_target(stall: Stall, street: Street) -> None:
+    """The first one leads the decision; to the second it is as new until its approval ends."""
+    of = stall.one()
+    other = Shelf(name="other")
+    other.put("K-7", "20.00")
+    second = Stall(street, other, clock=stall.clock).publisher()
+    assert stall.publish(of).status is State.VERIFIED
+    assert batch.waiting(stall.publisher(), "shelf", now=stall.clock()) == []
+    assert batch.waiting(second, "other", now=stall.clock()) == [of]
+    assert batch.waiting(second, "other", ("K-8",), now=stall.clock()) == []
+    assert batch.waiting(second, "other", now=stall.clock() + timedelta(hours=25)) == []
+    name = publish.request(second, of, "other", now=stall.clock())
+    assert batch.waiting(second, "other", now=stall.clock()) == []
+    assert stall.run(name, second).status is State.VERIFIED
+
+
+def test_a_late_second_target_does_not_turn_the_clock_back(stall: Stall, street: Street) -> None:
+    first = stall.one("20.00", "19.40")
+    other = Shelf(name="other")
+    other.put("K-7", "20.00")
+    second = Stall(street, other, clock=stall.clock).publisher()
+    assert stall.publish(first).status is State.VERIFIED
+    name = publish.request(second, first, "other", now=stall.clock())
+    stall.clock.now += timedelta(minutes=1)
+    later = stall.decide({"K-7": ("19.40", "19.00")}, at=stall.clock())["K-7"]
+    stall.clock.now += timedelta(minutes=21)
+    assert stall.publish(later).status is State.VERIFIED
+    assert stall.run(name, second).status is State.VERIFIED
+    assert stall.current("K-7") == Decimal("19.00")
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_as_many_writers_at_a_time_as_the_shop_takes(stall: Stall, shelf: Shelf, most: int) -> None:
+    """Four threads, and a shop that breaks when more than so many write: nobody finds it broken."""
+    shelf.capabilities = replace(shelf.capabilities, max_parallel_writers=most)
+    names = [f"K-{number}" for number in range(4)]
+    for name in names:
+        shelf.put(name, "20.00")
+    made = stall.decide(dict.fromkeys(names, ("20.00", "19.90")))
+    pub = stall.publisher()
+    asked = [publish.request(pub, made[name], "shelf", now=stall.clock()) for name in names]
+    inside, worst, guard = 0, 0, threading.Lock()
+
+    def slow(command: WritePrice) -> Applied:
+        nonlocal inside, worst
+        with guard:
+            inside += 1
+            worst = max(worst, inside)
+        time.sleep(0.3)
+        with guard:
+            inside -= 1
+        return shelf.apply(command)
+
+    shelf.answers += [slow] * 4
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda of: stall.run(of, pub), asked))
+    assert {row.status for row in stall.street.rows(publication)} == {"VERIFIED"}
+    assert worst == most
 
 
 def test_a_stale_decision_goes_to_no_other_target(stall: Stall, shelf: Shelf, street: Street) -> None:

@@ -8,7 +8,7 @@ from sqlalchemy import insert, update
 
 from pricecrawl.db.policies import PolicyStore
 from pricecrawl.db.reviews import ReviewStore
-from pricecrawl.db.tables import approval, mapping, sku_cost
+from pricecrawl.db.tables import approval, mapping, price_decision, sku_cost
 from pricecrawl.domain.errors import Refused, UsageProblem
 from pricecrawl.workflows import exceptions, policies, review
 from tests.factories import NOON
@@ -170,6 +170,19 @@ def test_an_exception_takes_two_people(street: Street) -> None:
     exceptions.grant(store, of, by="bob", reason="fine", now=LATER)
     assert street.decision().status == "APPROVED"
     assert street.events("sku:K-1")[-2:] == ["approval.requested", "price.approved"]
+    # It holds as long as a review is open, and not for good.
+    assert street.decision().expires_at == LATER + timedelta(hours=24)
+
+
+def test_an_exception_is_for_the_newest_decision_while_it_is_young(street: Street) -> None:
+    store, old = ReviewStore(street.engine), stale_cost(street, allowed=True)
+    exceptions.request(store, old, by="ann", reason="season", now=LATER)
+    with pytest.raises(UsageProblem, match="was made on 2026-03-14 12:20 UTC"):
+        exceptions.grant(store, old, by="bob", reason="fine", now=NOW + timedelta(hours=24))
+    street.price(now=LATER)
+    with pytest.raises(UsageProblem, match="overtaken by a newer one of SKU K-1"):
+        exceptions.grant(store, old, by="bob", reason="fine", now=LATER)
+    assert street.rows(price_decision, decision_id=old)[0].status == "BLOCKED"
 
 
 def test_what_stands_for_arithmetic_or_a_kill_switch_is_never_lifted(street: Street) -> None:

@@ -101,6 +101,10 @@ def test_under_todays_floor_a_person_decides(stall: Stall, shelf: Shelf) -> None
     found = back(stall)
     assert found.verdict is Verdict.REVIEW
     assert any("under the floor" in reason for reason in found.reasons)
+    with pytest.raises(UsageProblem, match="ann asked for this rollback: somebody else must approve it"):
+        review.approve(
+            ReviewStore(stall.street.engine), found.decision_id, by="ann", reason="mine", now=stall.clock()
+        )
     with pytest.raises(Refused, match="waits for review"):
         stall.publish(found.decision_id)
     review.approve(

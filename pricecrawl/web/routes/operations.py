@@ -139,7 +139,13 @@ def set_hold(asked: HoldIn, call: Call = writing(Endpoint.SET_HOLD)) -> Response
     def work() -> HoldOut:
         store = HoldStore(call.services.engine)
         number = holds.place(
-            store, asked.scope, asked.value, reason=asked.reason, by=call.caller.name, now=call.now
+            store,
+            asked.scope,
+            asked.value,
+            reason=asked.reason,
+            by=call.caller.name,
+            now=call.now,
+            targets=call.services.placements,
         )
         (row,) = (row for row in holds.active(store) if row.id == number)
         return HoldOut(

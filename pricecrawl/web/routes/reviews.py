@@ -130,8 +130,9 @@ def _open(call: Call, review_id: str, *, own: bool) -> tuple[ReviewStore, review
         found = review.show(store, review_id)
     except UsageProblem as problem:
         raise Problem(404, "no_such_review", str(problem)) from None
-    if not own and kind is review.Kind.POLICY and found["author"] == call.caller.name:
-        raise Problem(403, "own_work", "You wrote this policy: somebody else must approve it.")
+    if not own and review.author(found) == call.caller.name:
+        what = "wrote this policy" if kind is review.Kind.POLICY else "asked for this rollback"
+        raise Problem(403, "own_work", f"You {what}: somebody else must approve it.")
     return store, kind
 
 
