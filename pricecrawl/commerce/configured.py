@@ -75,7 +75,7 @@ def _placement(name: str, settings: Mapping[str, SecretStr]) -> Placement:
     if kind not in KINDS:
         raise UsageProblem(f"{_variable(name, 'kind')} must be one of {', '.join(KINDS)}.")
     place = {key: given.pop(key) for key in _PLACE if key in given}
-    patience = _patience(name, kind, given)
+    patience = _patience(name, given)
     needed, more = settings_of(kind)
     for key in needed:
         if key not in given:
@@ -91,7 +91,7 @@ def _placement(name: str, settings: Mapping[str, SecretStr]) -> Placement:
         raise UsageProblem(f"target {name} cannot be opened: {problem}.") from None
 
 
-def _patience(name: str, kind: str, given: dict[str, str]) -> dict[str, Any]:
+def _patience(name: str, given: dict[str, str]) -> dict[str, Any]:
     """Settle time and timeout, taken out of the settings."""
     found: dict[str, Any] = {}
     for key in _PATIENCE:
@@ -103,7 +103,7 @@ def _patience(name: str, kind: str, given: dict[str, str]) -> dict[str, Any]:
             raise UsageProblem(f"{_variable(name, key)} must be a number of seconds above 0.")
         if key == "settle_seconds":
             found["settle_time"] = timedelta(seconds=seconds)
-        elif kind != "file":
+        else:
             found["timeout"] = seconds
     return found
 

@@ -13,10 +13,12 @@ import re
 import threading
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import fsspec
 
 from pricecrawl.commerce.amounts import checked, from_text
+from pricecrawl.commerce.sftp import FolderUnavailable, SftpFolder
 from pricecrawl.domain.market import TaxBasis
 from pricecrawl.pricing.ports import (
     Accepted,
@@ -53,17 +55,26 @@ SNAPSHOT = "prices.csv"
 
 
 class FileTarget:
-    """A folder or any fsspec URL (`file:///…`, `sftp://…`) with `in/`, `done/`, `failed/` and the snapshot.
+    """A folder, `sftp://user@host/path` or any fsspec URL, with `in/`, `done/`, `failed/` and the snapshot.
 
-    The snapshot has the columns sku, amount, currency, tax_basis and optionally updated_at.
+    The snapshot has the columns sku, amount, currency, tax_basis and optionally updated_at. `password`,
+    `key_file` and `known_hosts` are for SFTP (see `SftpFolder`).
+
+    Raises:
+        ValueError: the address cannot be one, or those three are given for something else than SFTP.
+        ImportError: the package that the address needs is not installed.
     """
 
     def __init__(
         self,
         url: str,
         *,
+        password: str = "",
+        key_file: str = "",
+        known_hosts: str = "",
         name: str = "file",
         settle_time: timedelta = timedelta(minutes=30),
+        timeout: float = 20.0,
         **options: object,
     ) -> None:
         self.name = name
@@ -74,9 +85,18 @@ class FileTarget:
             settle_time=settle_time,
             max_batch=1,
         )
-        self._fs, self._root = fsspec.core.url_to_fs(url, **options)
-        # Another process changes these folders: what was listed a moment ago proves nothing.
-        self._fs.use_listings_cache = False
+        self._fs: Any
+        if url.startswith("sftp://"):
+            self._fs = SftpFolder(
+                url, password=password, key_file=key_file, known_hosts=known_hosts, timeout=timeout
+            )
+            self._root = self._fs.root
+        elif password or key_file or known_hosts:
+            raise ValueError("a password, a key file and known hosts are for sftp:// only")
+        else:
+            self._fs, self._root = fsspec.core.url_to_fs(url, **options)
+            # Another process changes these folders: what was listed a moment ago proves nothing.
+            self._fs.use_listings_cache = False
         self._written = threading.local()
 
     def _path(self, *parts: str) -> str:
@@ -86,9 +106,7 @@ class FileTarget:
         try:
             text = self._fs.cat_file(self._path(SNAPSHOT)).decode("utf-8-sig")
         except (OSError, UnicodeDecodeError) as problem:
-            raise TargetUnavailable(
-                f"the price snapshot cannot be read: {type(problem).__name__}"
-            ) from problem
+            raise TargetUnavailable(f"the price snapshot cannot be read: {_words(problem)}") from problem
         return list(csv.DictReader(io.StringIO(text)))
 
     def resolve(self, sku: str, scope: PriceScope) -> TargetRef | NotFound | Ambiguous:
@@ -133,7 +151,7 @@ class FileTarget:
             now = self.read(command.ref, scope)
             self._fs.makedirs(self._path("in"), exist_ok=True)
         except (OSError, TargetUnavailable) as problem:
-            return NotSent(f"the state before the write: {problem}")
+            return NotSent(f"the state before the write: {_words(problem)}")
         if now.tax_basis is not scope.tax_basis:
             return Rejected("tax_basis", f"{self.name} has {now.tax_basis.value} prices")
         if command.expected_amount is not None and now.amount != command.expected_amount:
@@ -142,9 +160,12 @@ class FileTarget:
         self._written.log = Exchange(datetime.now(UTC), f"file in/{name}", content.decode(), None, "")
         try:
             self._fs.pipe_file(half, content)
+        except OSError as problem:  # beside `in/`, where nobody takes it for a price
+            return NotSent(f"the file could not be written: {_words(problem)}")
+        try:
             self._fs.mv(half, self._path("in", name))
         except OSError as problem:
-            return Unknown(f"the file may or may not be there: {type(problem).__name__}")
+            return Unknown(f"the file may or may not be there: {_words(problem)}")
         return operation
 
     def poll(self, operation: OperationRef) -> WriteOutcome:
@@ -157,13 +178,19 @@ class FileTarget:
             if self._fs.exists(self._path("in", operation.id)):
                 return Accepted(operation)
         except OSError as problem:
-            return Unknown(f"the folder cannot be reached: {type(problem).__name__}")
+            return Unknown(f"the folder cannot be reached: {_words(problem)}")
         return Conflict(detail=f"{operation.id} is in none of the folders")
 
     def exchanges(self) -> tuple[Exchange, ...]:
         """The file that this thread wrote since it last asked."""
         log, self._written.log = getattr(self._written, "log", None), None
         return () if log is None else (log,)
+
+
+def _words(problem: Exception) -> str:
+    """What went wrong, without a path or an address that may hold a secret."""
+    ours = isinstance(problem, FolderUnavailable | TargetUnavailable)
+    return str(problem) if ours else type(problem).__name__
 
 
 def _name(command: WritePrice) -> str:

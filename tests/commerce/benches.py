@@ -22,7 +22,7 @@ from pricecrawl.commerce.vendure import VendureTarget
 from pricecrawl.commerce.woocommerce import WooCommerceTarget
 from pricecrawl.domain.market import TaxBasis
 from pricecrawl.pricing.ports import CommerceTarget, PriceScope
-from tests.shops import running
+from tests.shops import running, sftp
 from tests.shops.adobe import server as adobe
 from tests.shops.bigcommerce import server as bigcommerce
 from tests.shops.commercetools import server as commercetools
@@ -354,11 +354,22 @@ def adobe_bench(*, bulk: bool = False) -> Iterator[Bench]:
 
 
 @contextlib.contextmanager
-def file_bench(folder: Path) -> Iterator[Bench]:
+def sftp_bench(folder: Path) -> Iterator[Bench]:
+    """The same folder, reached over a real SFTP server."""
+    shared = folder / "shared"
+    shared.mkdir()
+    with sftp.serving(shared) as server:
+        known = server.known_hosts(folder / "known_hosts")
+        with file_bench(shared, server.url, password=sftp.PASSWORD, known_hosts=known) as bench:
+            yield bench
+
+
+@contextlib.contextmanager
+def file_bench(folder: Path, address: str = "", **options: str) -> Iterator[Bench]:
     shop = ImporterShop(folder, PRICES, TWIN)
 
-    def make(url: str = str(folder), timeout: float = TIMEOUT) -> FileTarget:
-        return FileTarget(url, settle_time=SETTLE)
+    def make(url: str = address or str(folder), timeout: float = TIMEOUT) -> FileTarget:
+        return FileTarget(url, settle_time=SETTLE, timeout=timeout, **options)
 
     yield Bench(
         target=make(),

@@ -17,6 +17,7 @@ SIMULATED = {
     "adobe": benches.adobe_bench,
     "adobe-bulk": lambda: benches.adobe_bench(bulk=True),
 }
+FILES = {"file": benches.file_bench, "file-sftp": benches.sftp_bench}
 
 
 def _marked(name: str) -> object:
@@ -25,12 +26,12 @@ def _marked(name: str) -> object:
     return pytest.param(name, marks=pytest.mark.xdist_group(f"commerce-{name}"))
 
 
-@pytest.fixture(scope="session", params=[_marked(name) for name in (*SIMULATED, "file", *sorted(REAL))])
+@pytest.fixture(scope="session", params=[_marked(name) for name in (*SIMULATED, *FILES, *sorted(REAL))])
 def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     """The bench of each platform in turn, kept for the session."""
     name: str = request.param
-    if name == "file":
-        making = benches.file_bench(tmp_path_factory.mktemp("importer"))
+    if name in FILES:
+        making = FILES[name](tmp_path_factory.mktemp("importer"))
     elif name in REAL:
         making = getattr(benches, f"{name}_bench")(request.getfixturevalue(name))
     else:
@@ -54,7 +55,7 @@ HAVE = {
     "proxy": {*SIMULATED, *REAL},
     "storefront": {"vendure", "oscar", "commercetools", "woocommerce", "medusa"},
     "no_dates": {*SIMULATED, *REAL},
-    "twin": {"vendure", "oscar", "shopify", "woocommerce", "medusa", "bigcommerce", "file"},
+    "twin": {"vendure", "oscar", "shopify", "woocommerce", "medusa", "bigcommerce", *FILES},
     "cas": {"commercetools"},
     "other_scope": {"commercetools", "shopify", "medusa", "bigcommerce", "adobe", "adobe-bulk"},
 }
