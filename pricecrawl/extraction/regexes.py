@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -79,25 +78,46 @@ def _compile(pattern: str, ignore_case: bool) -> re2._Regexp:
 def _place(pattern: str, reason: str, detail: str) -> int:
     """Where in the pattern RE2's complaint is about; RE2 quotes the piece but not its place."""
     if reason == "missing )":
-        return _unclosed(pattern, "(")
+        return _unclosed(pattern)
     if reason == "missing ]":
         return max(pattern.rfind(detail), 0)
     if reason == "unexpected )":
         depth = 0
-        for match in re.finditer(r"\\.|[()]", pattern):
-            depth += {"(": 1, ")": -1}.get(match.group(), 0)
+        for position in _outside_classes(pattern):
+            depth += {"(": 1, ")": -1}.get(pattern[position], 0)
             if depth < 0:
-                return match.start()
+                return position
     if reason.startswith("trailing"):
         return len(pattern) - 1
-    return max(pattern.find(detail), 0) if detail else 0
+    if not detail:
+        return 0
+    # What is escaped, or stands in [ ], is not what RE2 complains of, if the piece stands anywhere else.
+    meant = (position for position in _outside_classes(pattern) if pattern.startswith(detail, position))
+    return next(meant, max(pattern.find(detail), 0))
 
 
-def _unclosed(pattern: str, opener: str) -> int:
+def _outside_classes(pattern: str) -> Iterator[int]:
+    """Where each token outside of `[…]` starts; an escape is one token."""
+    position, in_class = 0, False
+    while position < len(pattern):
+        char = pattern[position]
+        if not in_class:
+            yield position
+        if in_class:
+            in_class = char != "]"
+        elif char == "[":
+            in_class = True
+            # A ] that comes first is a character of the class.
+            for first in ("^", "]"):
+                position += pattern.startswith(first, position + 1)
+        position += 2 if char == "\\" else 1
+
+
+def _unclosed(pattern: str) -> int:
     opened: list[int] = []
-    for match in re.finditer(r"\\.|[()]", pattern):
-        if match.group() == opener:
-            opened.append(match.start())
-        elif match.group() == ")" and opened:
+    for position in _outside_classes(pattern):
+        if pattern[position] == "(":
+            opened.append(position)
+        elif pattern[position] == ")" and opened:
             opened.pop()
     return opened[-1] if opened else 0

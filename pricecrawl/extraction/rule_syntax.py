@@ -30,6 +30,11 @@ _ASSERTION = re.compile(r"::(equals|contains)\(")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """What neither XML nor a page's text can hold."""
 _CLOSERS = {"[": "]", "(": ")"}
+_AXIS = re.compile(
+    r"(?:\A|[^\w.-])(?:ancestor(?:-or-self)?|attribute|child|descendant(?:-or-self)?|following(?:-sibling)?|"
+    r"namespace|parent|preceding(?:-sibling)?|self)\s*\Z"
+)
+"""A path that ends in the name of an axis: `self::text` is an element called text, `p::text` a modifier."""
 
 
 class RuleError(UsageProblem):
@@ -151,6 +156,9 @@ def _regex(rule: str, start: int, end: int, closer: str) -> Syntax:
         ignore_case, end = True, end - 1
     last = end - 1
     if last < start or rule[last] != closer:
+        flags = re.search(r"/[A-Za-z]{1,6}\Z", rule[start:end]) if closer == "/" else None
+        if flags is not None:
+            raise RuleError("only i may follow the closing /", rule, start + flags.start() + 1)
         raise RuleError(f"the regex has no closing {closer}", rule, end)
     if last == start:
         raise RuleError("the pattern is empty", rule, start)
@@ -163,6 +171,8 @@ def _selector(rule: str, start: int, end: int) -> Syntax:
         start += 1
         while start < end and rule[start].isspace():
             start += 1
+    if outer and rule.startswith(("regex:", "~"), start):
+        raise RuleError("! asks for HTML, and a regex gives text", rule, start - 1)
     is_xpath = rule.startswith("xpath:", start)
     if is_xpath:
         start += 6
@@ -267,10 +277,10 @@ def _split_modifier(rule: str, start: int, end: int, *, xpath: bool) -> tuple[st
             if not _ATTRIBUTE_NAME.match(name):
                 raise RuleError("::attr() needs the name of an attribute", rule, position + 7)
             return name.lower(), False, position
+        if rest == "text" and not (xpath and _AXIS.search(rule, start, position)):
+            return None, True, position
         if xpath:
             continue  # an axis, as in following-sibling::span
-        if rest == "text":
-            return None, True, position
         if rest.startswith("attr"):
             problem = (
                 "::attr(name) must end the selector" if rest.startswith("attr(") else "write ::attr(name)"

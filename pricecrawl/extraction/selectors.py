@@ -21,7 +21,7 @@ from lxml import etree
 from pricecrawl.domain.availability import Availability
 from pricecrawl.domain.candidate import Method
 from pricecrawl.extraction.regexes import Pattern, compile_pattern
-from pricecrawl.extraction.rule_syntax import Kind, RuleError, Syntax, take_apart
+from pricecrawl.extraction.rule_syntax import Kind, RuleError, Syntax, outside, take_apart
 from pricecrawl.extraction.selector_index import FastSelector, Index, Node, compile_fast
 from pricecrawl.extraction.textmap import words_of
 
@@ -259,11 +259,24 @@ def likely_attributes(element: Node) -> list[tuple[str, str]]:
     )
 
 
+_STATE = re.compile(r":(?:hover|active|focus|visited|target)(?![\w-])", re.IGNORECASE)
+"""Pseudo-classes that tell what a visitor is doing: cssselect takes them and lets them match nothing."""
+
+
+def _open_places(syntax: Syntax) -> set[int]:
+    """Positions of the base outside quotes and brackets, and inside `:not()` and the like."""
+    quoted = [m.span() for m in re.finditer(r"""\[[^\]]*\]|"[^"]*"|'[^']*'""", syntax.base)]
+    return {n for n in range(len(syntax.base)) if not any(a <= n < b for a, b in quoted)}
+
+
 def _compile_css(syntax: Syntax) -> tuple[tuple[FastSelector, ...] | None, etree.XPath]:
     stripped = syntax.base.rstrip()
     if stripped[-1:] in (">", "+", "~", ","):
         what = "a comma" if stripped[-1] == "," else f"the combinator {stripped[-1]}"
         syntax.fail(f"nothing follows {what}", len(stripped) - 1)
+    state = next((m for m in _STATE.finditer(syntax.base) if m.start() in _open_places(syntax)), None)
+    if state is not None:
+        syntax.fail(f"{state.group()} is never so on a saved page", state.start())
     try:
         selectors = parse_css(syntax.base)
         translator = HTMLTranslator()
@@ -316,17 +329,35 @@ _PROBE = etree.fromstring("<html><body><p class='a' id='b'>x</p></body></html>")
 _FUNCTION = re.compile(r"(?!text\(|node\(|comment\(|processing-instruction\()[a-z][a-z-]*\(")
 
 
+def _anywhere(path: str) -> tuple[str, list[int]]:
+    """The path with `//` before each step that begins a branch of a union, and where these were put.
+
+    A step alone means "anywhere"; a call or a parenthesis is a whole expression already.
+    """
+    bars = [place for place in outside(path, 0, len(path), xpath=True) if path[place] == "|"]
+    starts = []
+    for start in (0, *(bar + 1 for bar in bars)):
+        step = start + len(path[start:]) - len(path[start:].lstrip())
+        if step < len(path) and path[step] not in "/.($|" and not _FUNCTION.match(path, step):
+            starts.append(step)
+    for start in reversed(starts):
+        path = f"{path[:start]}//{path[start:]}"
+    return path, starts
+
+
 def _compile_path(syntax: Syntax) -> etree.XPath:
-    path = syntax.base
-    # A step alone means "anywhere"; a call or a parenthesis is a whole expression already.
-    shift = 0
-    if path[0] not in "/.(" and not _FUNCTION.match(path):
-        path, shift = "//" + path, 2
+    path, added = _anywhere(syntax.base)
+
+    def place_of(position: int) -> int:
+        """A position in the path as one in the base."""
+        shift = sum(2 for n, start in enumerate(added) if start + 2 * n < position)
+        return max(position - shift, 0)
+
     # The tree hangs below a document, so an absolute path starts at its root element.
     try:
         compiled = etree.XPath(path)
     except etree.XPathSyntaxError as error:
-        syntax.fail(_path_problem(str(error)), max(_longest_valid(path) - shift, 0))
+        syntax.fail(_path_problem(str(error)), place_of(_longest_valid(path)))
     try:
         compiled(_PROBE)
     except etree.XPathError as error:
@@ -336,7 +367,7 @@ def _compile_path(syntax: Syntax) -> etree.XPath:
         )
         prefixed = re.search(r"[\w.-]+:(?!:)[\w.-]", path)
         place = called or prefixed
-        syntax.fail(_path_problem(problem), max(place.start() - shift, 0) if place else 0)
+        syntax.fail(_path_problem(problem), place_of(place.start()) if place else 0)
     return compiled
 
 
