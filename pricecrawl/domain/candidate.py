@@ -58,6 +58,8 @@ _WEIGHTS = {
     Method.GENERIC_CSS: Decimal("0.2"),
 }
 
+_WEIGHT = Decimal("1.0")
+
 _CONFIDENCES = {
     Method.CUSTOM_CSS: 0.90,
     Method.CUSTOM_REGEX: 0.90,
@@ -74,7 +76,7 @@ MAX_GENERIC_CANDIDATES = 40
 
 def weight_of(method: Method) -> Decimal:
     """Vote of a method in the weighted fallback; methods without a figure of their own weigh 1.0."""
-    return _WEIGHTS.get(method, Decimal("1.0"))
+    return _WEIGHTS.get(method, _WEIGHT)
 
 
 def confidence_of(method: Method) -> float:

@@ -17,6 +17,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from pricecrawl.domain.availability import Availability, decide
+from pricecrawl.domain.building import builder_of
 from pricecrawl.domain.candidate import Candidate, PriceKind
 from pricecrawl.domain.consensus_currency import choose_currency
 from pricecrawl.domain.consensus_groups import Group, agree, groups, is_guess, money, rank
@@ -73,6 +74,9 @@ class Consensus:
     trace: tuple[str, ...]
 
 
+_build_consensus, _build_observation = builder_of(Consensus), builder_of(Observation)
+
+
 def settle(
     candidates: Sequence[Candidate],
     *,
@@ -99,7 +103,8 @@ def settle_all(
     """Any number of candidates, of any kind and currency."""
     everything = tuple(sorted(candidates, key=rank))
     primary = [c for c in everything if c.kind in PRIMARY_KINDS]
-    view = choose_currency(primary or everything, market.currency, anchor.currency if anchor else None)
+    stated = primary if any(c.currency for c in primary) else everything
+    view = choose_currency(stated, market.currency, anchor.currency if anchor else None)
     trace, reasons = list(view.sentences), list(view.reasons)
     currency = view.currency
     local = [_in_currency(c, currency) for c in everything if c.currency in (currency, None)]
@@ -235,7 +240,7 @@ def _settle_lone(
             trace.append(f"The list price is {money(original, currency)} ({_source(listed)}).")
     pre_order = amount if kind is PriceKind.PRE_ORDER else None
     shown = stands or original is not None or pre_order is not None
-    return Consensus(
+    return _build_consensus(
         price=amount if stands else None,
         currency=currency if shown else None,
         kind=kind if stands else None,
@@ -408,17 +413,19 @@ def observe(listing: Listing, consensus: Consensus, *, extractor_version: str) -
     Doubts come from the consensus, from the listing's own hints, and from stock readings that
     contradict each other. The tax basis is that of the price, else of the listing.
     """
-    doubts = [reason.value for reason in consensus.review_reasons]
-    doubts += listing.review_hints
-    trace = list(consensus.trace)
-    if len(listing.stock) > 1:
-        stock = decide(listing.stock)
-        if stock.conflict:
+    reasons: tuple[str, ...] = ()
+    trace = consensus.trace
+    stock = decide(listing.stock) if len(listing.stock) > 1 else None
+    conflict = stock is not None and stock.conflict
+    if consensus.review_reasons or listing.review_hints or conflict:
+        doubts = [reason.value for reason in consensus.review_reasons]
+        doubts += listing.review_hints
+        if stock is not None and conflict:
             doubts.append(ReviewReason.STOCK_CONFLICT.value)
-            trace.append(stock.reason)
-    reasons = tuple(dict.fromkeys(doubts))
+            trace = (*trace, stock.reason)
+        reasons = tuple(dict.fromkeys(doubts))
     basis = consensus.tax_basis if consensus.tax_basis is not TaxBasis.UNKNOWN else listing.tax_basis
-    return Observation(
+    return _build_observation(
         source=listing.source,
         source_sku=listing.source_sku,
         url=listing.url,
@@ -451,6 +458,6 @@ def observe(listing: Listing, consensus: Consensus, *, extractor_version: str) -
         evidence=listing.evidence,
         extractor_version=extractor_version,
         candidates=consensus.candidates,
-        trace=tuple(trace),
+        trace=trace,
         image_url=listing.image_url,
     )

@@ -161,6 +161,7 @@ _TRAILING = re.compile(
 
 # What an ASCII text must have to state a size or a pack: a number with a word after it, or one of these.
 _BESIDE = re.compile(r"\d[\s-]{0,3}[a-z]")
+_DIGIT = re.compile(r"[0-9]")
 _RUNS = re.compile(r"[a-z]+")
 _BEFORE_NUMBERS = """
 x pack box case carton crate tray lot coffret paquet caja paquete lote estuche confezione pacco cartone
@@ -179,7 +180,7 @@ def states_nothing(text: str) -> bool:
     low = text[:MAX_TEXT].lower()
     if "pack" in low or "*" in low:
         return False
-    if not any(map(low.__contains__, "0123456789")):
+    if _DIGIT.search(low) is None:
         return True
     return _BESIDE.search(low) is None and _BEFORE_A_COUNT.isdisjoint(_RUNS.findall(low))
 

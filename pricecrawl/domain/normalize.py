@@ -16,6 +16,7 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from pricecrawl.domain.availability import Availability, decide
+from pricecrawl.domain.building import builder_of
 from pricecrawl.domain.candidate import Candidate, PriceKind, PriceUnit, RawPrice, confidence_of, weight_of
 from pricecrawl.domain.condition import read_condition
 from pricecrawl.domain.identifiers import read_gtin
@@ -40,6 +41,7 @@ CEILING = Decimal(10_000_000)
 CEILING_WITHOUT_DECIMALS = Decimal(10_000_000_000)
 # The variants of a product share its name.
 _read_condition = lru_cache(maxsize=4096)(read_condition)
+_build_listing, _build_candidate = builder_of(Listing), builder_of(Candidate)
 _IDENTIFIER = re.compile(r"\d{8,14}", re.ASCII)
 _PRIMARY = (PriceKind.STANDARD, PriceKind.SALE, PriceKind.PRE_ORDER)
 
@@ -91,7 +93,7 @@ def normalize(
                 f"GTIN {gtin.gtin14} is known as {held[0]} {held[1]}, here it stands on {mine[0]} {mine[1]}.",
             )
     mpn = _line(raw.mpn_text)[:MAX_FIELD]
-    return Listing(
+    return _build_listing(
         source=source,
         source_sku=sku,
         url=url,
@@ -115,7 +117,9 @@ def normalize(
         shipping=_shipping(raw.shipping_text, market),
         promotion_text=_line(raw.promotion_text)[:MAX_FIELD],
         image_url=str(raw.image_url or "").strip()[:MAX_URL],
-        review_hints=tuple(dict.fromkeys((*(raw.review_hints or ()), *hints, *size_hints))),
+        review_hints=tuple(dict.fromkeys((*(raw.review_hints or ()), *hints, *size_hints)))
+        if raw.review_hints or hints or size_hints
+        else (),
         leftovers=tuple(raw.leftovers or ()),
         extra=dict(raw.extra or {}),
     )
@@ -191,7 +195,7 @@ def _candidate(price: RawPrice, market: Market, raw: RawListing, sku: str) -> Ca
         return _refused(RejectionReason.NON_POSITIVE_PRICE, price, text, f"is {amount}")
     if amount >= (CEILING_WITHOUT_DECIMALS if written_decimals(currency) == 0 else CEILING):
         return _refused(RejectionReason.PRICE_TOO_LARGE, price, text, "is more than anything costs")
-    return Candidate(
+    return _build_candidate(
         kind=price.kind,
         amount=amount,
         currency=currency,
@@ -230,10 +234,11 @@ def _unfit_prices(
         if refused:
             return refused[0]
         return Rejected(RejectionReason.NO_CANDIDATE, "No price was found.")
-    if market.currency is None or any(
-        c.currency == market.currency and c.kind in _PRIMARY for c in candidates
-    ):
+    if market.currency is None:
         return None
+    for candidate in candidates:
+        if candidate.currency == market.currency and candidate.kind in _PRIMARY:
+            return None
     primary = [c for c in candidates if c.kind in _PRIMARY] or list(candidates)
     currencies = {c.currency for c in primary}
     if market.currency in currencies:
@@ -271,19 +276,24 @@ def _content(text: str, locale: str | None) -> _Content:
 
 def _size(raw: RawListing, name: str, market: Market) -> tuple[Size | None, int, list[str]]:
     """Size and pack: the size field first, then the variant, then the name; unknown where two contradict."""
-    texts = (_line(raw.size_text), _line(raw.variant_text), name)
-    read = [_content(text, market.locale) for text in texts if text]
-    sizes = [content.size for content in read if content.size is not None]
+    contents: list[_Content] = []
+    for text in (_line(raw.size_text), _line(raw.variant_text), name):
+        content = _content(text, market.locale) if text else _SILENT
+        # The option and the variant often have one text: what was read of it is then one object.
+        if content is not _SILENT and not (contents and content is contents[0]):
+            contents.append(content)
+    if not contents:
+        return None, 1, []
+    sizes = [content.size for content in contents if content.size is not None]
     measured = [size for size in sizes if size.base_quantity is not None]
-    packs = [pack for pack in (*(size.pack for size in sizes), *(c.pack for c in read)) if pack > 1]
-    pack = packs[0] if packs else 1
+    pack = next((pack for pack in (*(s.pack for s in sizes), *(c.pack for c in contents)) if pack > 1), 1)
     if not measured:
         return (sizes[0] if sizes else None), pack, []
     first = measured[0]
-    if any(content.implausible for content in read if content.size is first):
+    if any(content.implausible for content in contents if content.size is first):
         return None, pack, ["size_implausible"]
     for other in measured[1:]:
-        if other is not first and _contradict(first, other):
+        if _contradict(first, other):
             return None, pack, ["size_contradiction"]
     if first.pack == 1 and pack > 1:
         whole = (first.base_quantity or Decimal(0)) * pack
