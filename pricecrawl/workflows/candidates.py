@@ -81,6 +81,7 @@ def confirm(
             "currency": candidate.currency,
             "method": candidate.method.value,
             "selector": candidate.selector,
+            "tax_basis": candidate.tax_basis.value,
         }
         store.decide(tx, review, status="approved", chosen=kept, by=by, reason=reason, now=now)
         store.accept(tx, review, candidate, now)

@@ -85,9 +85,13 @@ def offer_of(
     person chose for a doubtful reading, by observation.
     """
     price, currency, needs_review = row.price, row.currency, row.needs_review
+    kind, basis = row.price_kind or "", row.tax_basis
     if needs_review and chosen and (choice := chosen.get(row.observation_id)) and choice["kind"] in _PRIMARY:
         price, currency = Decimal(choice["amount"]), choice.get("currency") or currency
-        needs_review = False
+        kind, needs_review = choice["kind"], False
+        # What the reading's own label says of tax goes before what was said of another reading.
+        if choice.get("tax_basis", TaxBasis.UNKNOWN.value) != TaxBasis.UNKNOWN.value:
+            basis = choice["tax_basis"]
     availability = row.listing_availability if row.listing_availability in _ABSENT else row.availability
     return Offer(
         offer_id=row.observation_id,
@@ -96,7 +100,7 @@ def offer_of(
         item_price=price,
         currency=currency,
         shipping=row.shipping,
-        price_kind=_KINDS.get(row.price_kind or "", PriceKind.STANDARD),
+        price_kind=_KINDS.get(kind, PriceKind.STANDARD),
         availability=_AVAILABILITIES[availability],
         observed_at=row.observed_at,
         mapping_id=row.mapping_id,
@@ -108,7 +112,7 @@ def offer_of(
         content=_content(row.pack, row.base_quantity, row.base_unit),
         condition=row.condition,
         seller=row.seller,
-        tax_basis=_BASES[row.tax_basis],
+        tax_basis=_BASES[basis],
         country=countries.get(row.source),
         needs_review=needs_review,
         review_reasons=tuple(row.review_reasons or ()),

@@ -159,6 +159,10 @@ def test_a_reading_that_a_person_confirmed_counts_at_the_confirmed_price(priced:
     change(priced.engine, update(candidate_review).values(chosen=chosen))
     priced.price(now=LATER + timedelta(minutes=1))
     assert priced.decision().market_price == Decimal("20.00")
+    chosen |= {"kind": "standard", "tax_basis": "exclusive"}
+    change(priced.engine, update(candidate_review).values(chosen=chosen))
+    priced.price(now=LATER + timedelta(minutes=2))
+    assert excluded(priced.snapshot(priced.decision().snapshot_id)) == {"mugs": ["tax_basis_mismatch"]}
 
 
 def test_the_members_price_beside_a_public_one_leaves_the_public_one_alone(priced: Street) -> None:
