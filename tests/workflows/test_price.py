@@ -159,7 +159,7 @@ def test_a_reading_that_a_person_confirmed_counts_at_the_confirmed_price(priced:
     change(priced.engine, update(candidate_review).values(chosen=chosen))
     priced.price(now=LATER + timedelta(minutes=1))
     assert priced.decision().market_price == Decimal("20.00")
-    chosen |= {"kind": "standard", "tax_basis": "exclusive"}
+    chosen |= {"kind": "standard", "tax_basis": "excl"}
     change(priced.engine, update(candidate_review).values(chosen=chosen))
     priced.price(now=LATER + timedelta(minutes=2))
     assert excluded(priced.snapshot(priced.decision().snapshot_id)) == {"mugs": ["tax_basis_mismatch"]}
