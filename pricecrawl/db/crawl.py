@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -22,7 +23,7 @@ from pricecrawl.db.crawl_types import (
 )
 from pricecrawl.db.events import append_events
 from pricecrawl.db.evidence_rows import Place, index_evidence
-from pricecrawl.db.sql import among, insert_rows, storable, upsert
+from pricecrawl.db.sql import among, insert_rows, run_event, storable, upsert
 from pricecrawl.db.tables import listing, rejection, run, skip_count, source
 from pricecrawl.domain.availability import Availability
 from pricecrawl.domain.candidate import Method
@@ -271,6 +272,14 @@ class CrawlStore:
                 update(run).where(run.c.id == run_id).values(rejections=run.c.rejections + len(rows))
             )
             self._touch(conn, run_id, slug, [item.source_sku for item in rejections if item.source_sku])
+            # Read, and not made comparable.
+            told = {
+                "source": slug,
+                "count": len(rows),
+                "rejected": Counter(str(item.reason) for item in rejections),
+            }
+            now = max(item.rejected_at for item in rejections)
+            append_events(conn, [run_event(EventType.OFFER_EXTRACTED, run_id, now, told)])
         self._remember(pages)
 
     def mark_seen(self, run_id: int, skus: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ One transaction, some ten statements however many rows. What a batch decides:
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -26,6 +27,7 @@ from pricecrawl.db import doubts
 from pricecrawl.db.crawl_types import BatchResult, EvidenceRow
 from pricecrawl.db.events import append_events
 from pricecrawl.db.evidence_rows import Place, index_evidence
+from pricecrawl.db.observed_rates import BASE, Kept, rates_of
 from pricecrawl.db.sql import (
     among,
     insert_columns,
@@ -134,11 +136,16 @@ def save(
     of = [states[item.source_sku] for item in observations]
     for number, item, state in zip(numbers, observations, of, strict=True):
         _fold(rows, state, item, number, run_id)
+    days = [(item.currency, item.observed_at.date()) for item in observations]
+    of_day = rates_of(conn, days)
+    rates = [of_day.get(day) for day in days]
     facts = {
         "id": numbers,
         "run_id": [run_id] * len(numbers),
         "listing_id": [state.id for state in of],
         **_observed(observations),
+        "fx_rate": [None if rate is None else rate.rate for rate in rates],
+        "fx_currency": [None if rate is None else BASE for rate in rates],
         "evidence_id": [pages.get(id(item.evidence)) for item in observations],
     }
     _write_listings(conn, run_id, states.values())
@@ -152,18 +159,43 @@ def save(
         stock_changes=len(rows.stock),
         reviews=opened,
     )
-    _count(conn, run_id, result)
+    _count(conn, run_id, result, of_day.values())
     if observations:
-        payload = {
-            "source": observations[0].source,
-            "count": len(numbers),
-            "first_id": numbers[0],
-            "last_id": numbers[-1],
-            "sha256": _digest(zip(*(facts[name] for name in FACTS), strict=True)),
-        }
-        now = max(item.observed_at for item in observations)
-        append_events(conn, [run_event(EventType.OBSERVATION_CREATED, run_id, now, payload)])
+        _tell(conn, run_id, observations, numbers, _digest(zip(*(facts[n] for n in FACTS), strict=True)))
     return result, ids
+
+
+def _tell(
+    conn: Connection, run_id: int, items: Sequence[Observation], numbers: Sequence[int], sha256: str
+) -> None:
+    """The events of one batch, each caused by the one before: read, made comparable, stored."""
+    now = max(item.observed_at for item in items)
+    of = {"source": items[0].source, "count": len(items)}
+    extracted = run_event(
+        EventType.OFFER_EXTRACTED,
+        run_id,
+        now,
+        {
+            **of,
+            "methods": Counter(str(item.method) for item in items if item.method is not None),
+            "without_price": sum(item.price is None for item in items),
+            "extractor_versions": sorted({item.extractor_version for item in items}),
+        },
+    )
+    normalized = run_event(
+        EventType.OFFER_NORMALIZED,
+        run_id,
+        now,
+        {
+            **of,
+            "currencies": Counter(item.currency for item in items if item.currency is not None),
+            "needs_review": sum(item.needs_review for item in items),
+        },
+        cause=extracted,
+    )
+    payload = {**of, "first_id": numbers[0], "last_id": numbers[-1], "sha256": sha256}
+    created = run_event(EventType.OBSERVATION_CREATED, run_id, now, payload, cause=normalized)
+    append_events(conn, [extracted, normalized, created])
 
 
 FACTS = (
@@ -346,13 +378,20 @@ def _write_history(conn: Connection, rows: _Rows) -> int:
     return doubts.raise_all(conn, list(rows.doubts.values()))
 
 
-def _count(conn: Connection, run_id: int, result: BatchResult) -> None:
-    """Add to the run's counts, and stop a writer whose run was taken from it."""
-    change = (
-        update(run)
-        .where(run.c.id == run_id, run.c.outcome == RunOutcome.RUNNING.value)
-        .values(listings=run.c.listings + result.listings, reviews=run.c.reviews + result.reviews)
-    )
+def _count(conn: Connection, run_id: int, result: BatchResult, rates: Iterable[Kept]) -> None:
+    """Add to the run's counts, and stop a writer whose run was taken from it.
+
+    The run keeps where its rates came from: the fallback, if any did, and when the oldest was fetched.
+    """
+    values: dict[str, Any] = {
+        "listings": run.c.listings + result.listings,
+        "reviews": run.c.reviews + result.reviews,
+    }
+    published = [(rate.source, rate.fetched_at) for rate in rates if rate.source and rate.fetched_at]
+    if published:
+        values["fx_source"] = min(source for source, _ in published)  # "fallback" before "live"
+        values["fx_fetched_at"] = min(fetched for _, fetched in published)
+    change = update(run).where(run.c.id == run_id, run.c.outcome == RunOutcome.RUNNING.value).values(**values)
     if conn.execute(change).rowcount != 1:
         raise SourceBusy(
             f"run {run_id} is no longer open (it was ended, or a newer run took its place): "

@@ -235,14 +235,21 @@ def storable(value: str) -> str:
     return value.replace("\x00", "").encode("utf-8", "replace").decode()
 
 
-def run_event(kind: EventType, run_id: int, now: datetime, payload: dict[str, object]) -> Event:
-    """An event of a run."""
+def run_event(
+    kind: EventType,
+    run_id: int,
+    now: datetime,
+    payload: Mapping[str, object],
+    *,
+    cause: Event | None = None,
+) -> Event:
+    """An event of a run, led to by `cause`."""
     return Event(
         event_id=str(uuid4()),
         event_type=kind,
         aggregate=f"run:{run_id}",
         correlation_id=f"run:{run_id}",
-        causation_id=None,
+        causation_id=None if cause is None else cause.event_id,
         occurred_at=now,
         producer="crawl",
         payload=payload,

@@ -169,7 +169,7 @@ def test_a_run_leaves_its_events_and_when_it_is_due_again(db: Engine) -> None:
 
     asyncio.run(story())
     told = [event.event_type for event in everything(db, tables.audit_event)]
-    good = ["collection.requested", "observation.created"]
+    good = ["collection.requested", "offer.extracted", "offer.normalized", "observation.created"]
     assert told == [
         *good, "collection.finished",
         *good, "collection.finished", "robots.changed",

@@ -603,4 +603,8 @@ def test_a_run_of_events_is_kept_with_the_state(engine: Engine) -> None:
     finish(store, run_id)
     with engine.connect() as conn:
         kinds = conn.execute(select(audit_event.c.event_type).order_by(audit_event.c.id)).scalars().all()
-    assert kinds == ["collection.requested", "observation.created", "collection.finished"]
+    assert kinds == [
+        "collection.requested",
+        *("offer.extracted", "offer.normalized", "observation.created"),
+        "collection.finished",
+    ]
