@@ -327,13 +327,18 @@ def _apply_preference(
     if preferred.group is None:
         return replace(choice, trace=(*choice.trace, preferred.sentence))
     said = [preferred.sentence]
+    reasons: tuple[ReviewReason, ...] = ()
     best = preferred.group.best
     if voted is not None and not agree(voted.amount, best.amount, currency):
         said.append(
             f"It overrides {money(voted.amount, currency)} by {voted.method.value} {voted.selector}".rstrip()
             + ", which would otherwise have been chosen."
         )
-    return Choice(best, trace=(*choice.trace, *said), by_preference=True)
+        # The person picked one selector. What another one of its kind reads was never confirmed by anybody.
+        if preferred.moved and (last is None or not agree(last, best.amount, currency)):
+            said.append("Nobody has confirmed what this other selector reads: a person must look.")
+            reasons = (ReviewReason.SOURCES_DISAGREE,)
+    return Choice(best, trace=(*choice.trace, *said), reasons=reasons, by_preference=True)
 
 
 def _last_price(anchor: Anchor | None, currency: str | None) -> Decimal | None:

@@ -27,10 +27,14 @@ class Preference:
 
 @dataclass(frozen=True, slots=True)
 class Preferred:
-    """What the preference selected (None: it fell through), and why in a sentence."""
+    """What the preference selected (None: it fell through), and why in a sentence.
+
+    `moved`: the selector that the person picked gives nothing any more, another of its method does.
+    """
 
     group: Group | None
     sentence: str
+    moved: bool = False
 
 
 def select_preferred(
@@ -70,4 +74,4 @@ def select_preferred(
             f"The saved choice {name} read several prices and none stands out; the usual rules decide.",
         )
     moved = "" if exact else " (its selector no longer matches, its method does)"
-    return Preferred(top[0], f"The saved choice {name} is honoured{moved}: {top[0].describe()}.")
+    return Preferred(top[0], f"The saved choice {name} is honoured{moved}: {top[0].describe()}.", not exact)

@@ -466,6 +466,25 @@ def test_a_choice_whose_selector_moved_still_names_its_method() -> None:
     assert (result.price, result.by_preference) == (20, True)
 
 
+def test_a_choice_whose_selector_moved_to_another_price_is_doubted_unless_it_was_accepted() -> None:
+    """The chosen `.now` is gone and the shop's rule for the old price is of the same method."""
+    page = [
+        read("49.99", Method.CUSTOM_CSS, ".was"),
+        read("29.99", Method.JSON_LD),
+        read("29.99", Method.BUY_BOX),
+    ]
+    saved = Preference(Method.CUSTOM_CSS, ".now")
+    result = settle(page, preference=saved, anchor=anchor("29.99"))
+    assert (result.price, reasons(result)) == (Decimal("49.99"), {"sources_disagree"})
+    assert any("Nobody has confirmed" in s for s in result.trace)
+    assert reasons(settle(page, preference=saved)) == {"sources_disagree"}
+    assert not settle(page, preference=saved, anchor=anchor("49.99")).needs_review
+    exact = Preference(Method.CUSTOM_CSS, ".was")
+    assert not settle(page, preference=exact, anchor=anchor("29.99")).needs_review
+    moved = [read("31.00", Method.CUSTOM_CSS, ".new"), read("31.00", Method.JSON_LD)]
+    assert not settle(moved, preference=saved, anchor=anchor("29.99")).needs_review
+
+
 @pytest.mark.parametrize("method", [Method.MEMBER_PRICE, Method.ORIGINAL_PRICE])
 def test_a_secondary_price_is_refused_as_a_choice(method: Method) -> None:
     result = settle(
