@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -106,8 +106,9 @@ def extract(
     if source.startswith(("http://", "https://")):
         if url or final_url or status is not None or header:
             raise UsageProblem("--url, --final-url, --status and --header describe a saved file.")
-        shop = shop or _shop_of(source)
-        given = _fetched(source, shop, given)
+        homes = _shops_of(source)
+        shop = shop or (homes[0] if len(homes) == 1 else None)
+        given = _fetched(source, [*homes, *([shop] if shop and shop not in homes else [])], given)
     else:
         given = replace(given, body=_read(source))
     facts = _facts(given)
@@ -141,30 +142,34 @@ def _check_market(locale: str | None, currency: str | None) -> None:
             raise UsageProblem(f"--locale {locale!r} is no CLDR locale, such as de_CH.") from None
 
 
-def _shop_of(address: str) -> str | None:
-    """The source whose shop the address is in, if exactly one row says so."""
+def _shops_of(address: str) -> list[str]:
+    """The sources whose shop the address is in."""
     from pricecrawl.config import Config
     from pricecrawl.domain.urls import host_key
     from pricecrawl.sources.catalog import Catalog
 
     wanted = host_key(address)
-    found = [
+    return [
         entry.source.slug
         for entry in Catalog.load(Config.load())
         if host_key(entry.source.base_url) == wanted
     ]
-    return found[0] if len(found) == 1 else None
 
 
-def _fetched(address: str, shop: str | None, given: BatchInput) -> BatchInput:
-    """The page at an address, fetched once through the gates that a crawl passes."""
+def _fetched(address: str, shops: Sequence[str], given: BatchInput) -> BatchInput:
+    """The page at an address, fetched once through the gates that a crawl of these sources passes."""
     from pricecrawl.cli.one_page import fetch_page
+    from pricecrawl.cli.output import err
     from pricecrawl.config import Config
     from pricecrawl.sources.catalog import Catalog
 
     config = Config.load()
-    row = Catalog.load(config).get(shop).source if shop else None
-    page = fetch_page(address, config, row)
+    catalog = Catalog.load(config)
+    rows = [catalog.get(slug).source for slug in shops]
+    page = fetch_page(address, config, rows)
+    for row in rows:
+        if row.render:
+            err.print(f"{row.slug} is drawn by a browser in crawls; this is the page as it was sent.")
     return replace(
         given,
         body=page.body,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -58,8 +58,8 @@ class _Way:
     asked_at: dict[str, float] = field(default_factory=dict)
 
 
-def fetch_page(address: str, config: Config, source: Source | None) -> OnePage:
-    """The page at an address; `source` is the row of its shop if there is one.
+def fetch_page(address: str, config: Config, rows: Sequence[Source]) -> OnePage:
+    """The page at an address; `rows` are those of its shop.
 
     Raises:
         UsageProblem: no contact is configured, or the address is none.
@@ -77,13 +77,13 @@ def fetch_page(address: str, config: Config, source: Source | None) -> OnePage:
         raise UsageProblem(f"{address} is no address of a page.")
     if not is_loopback(host) and config.contact is None:
         raise UsageProblem("Set PRICECRAWL_CONTACT first: the shop must be able to reach whoever asks.")
-    last = _gate(address, config, source)
-    identity = declared(config.bot_name, __version__, config.contact, source.market if source else None)
+    last = _gate(address, config, rows)
+    identity = declared(config.bot_name, __version__, config.contact, rows[0].market if rows else None)
     with requests.Session() as session:
         session.trust_env = False
         session.headers.clear()
         session.headers.update(dict(identity.headers))
-        delay = float(source.delay_seconds) if source else 0.0
+        delay = max((float(row.delay_seconds) for row in rows), default=0.0)
         way = _Way(session, config.bot_name, is_loopback(host), delay)
         if last is not None:
             way.asked_at[host_key(address)] = last
@@ -96,16 +96,17 @@ def fetch_page(address: str, config: Config, source: Source | None) -> OnePage:
     raise PricecrawlError(f"{address} redirects more than {_HOPS} times.")
 
 
-def _gate(address: str, config: Config, source: Source | None) -> float | None:
+def _gate(address: str, config: Config, rows: Sequence[Source]) -> float | None:
     """Ask holds, kill switch and open runs; gives the time until which the host has to rest, monotonic."""
     from pricecrawl.cli.session import database
     from pricecrawl.db.before import in_the_way, last_on_host
 
     now, host = datetime.now(UTC), host_key(address)
     with database(config) as engine:
-        problem = in_the_way(engine, slug=source.slug if source else "", host=host, now=now)
-        if problem is not None:
-            raise problem
+        for slug in [row.slug for row in rows] or [""]:
+            problem = in_the_way(engine, slug=slug, host=host, now=now)
+            if problem is not None:
+                raise problem
         last = last_on_host(engine, host)
     return None if last is None else time.monotonic() - (now - last.ended_at).total_seconds() + last.delay
 

@@ -173,6 +173,24 @@ def test_a_source_that_is_switched_off_or_being_crawled_is_not_asked(
     assert "they asked us to stop" in err
 
 
+def test_no_switch_of_any_row_on_the_host_is_got_around(
+    shop: Shop, row: Engine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither by a second row on the same host, nor by naming another source."""
+    file = tmp_path / "rows" / "retailer.toml"
+    text = file.read_text(encoding="utf-8")
+    second = text.replace('"corner"', '"cellar"')
+    other = second.replace('"cellar"', '"elsewhere"').replace(shop.origin, "http://127.0.0.1:9")
+    file.write_text(text + second + other, encoding="utf-8")
+    store = CrawlStore(row)
+    store.sync_sources([(slug, "retailer") for slug in ("corner", "cellar", "elsewhere")])
+    store.set_enabled("cellar", False, by="ann", reason="they asked us to stop", now=NOW)
+    for arguments in ((), ("--source", "corner"), ("--source", "elsewhere")):
+        code, _, err = extract(capsys, f"{shop.origin}/p", *arguments)
+        assert (code, shop.paths) == (3, [])
+        assert "cellar is switched off" in err
+
+
 def test_a_shop_that_is_not_on_this_machine_needs_a_contact(
     db: Engine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
