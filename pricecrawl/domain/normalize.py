@@ -34,6 +34,7 @@ from pricecrawl.domain.measure import (
 from pricecrawl.domain.money import amount_of, read_price
 from pricecrawl.domain.money_locale import written_decimals
 from pricecrawl.domain.reasons import RejectionReason
+from pricecrawl.domain.seller import is_shop
 
 MAX_SKU, MAX_NAME, MAX_URL, MAX_FIELD = 255, 1000, 2048, 500
 # Nothing that a shop lists costs more; a larger number is an identifier or two numbers run together.
@@ -65,8 +66,12 @@ def normalize(
     market: Market,
     now: datetime,
     known_sizes: KnownSizes | None = None,
+    sold_by: Sequence[str] = (),
 ) -> Listing | Rejected:
     """The typed listing, or why there is none. Pure; never raises for bad data.
+
+    `sold_by` are names under which the shop itself sells: a seller of that name, or of the shop's address,
+    is no marketplace seller.
 
     `now` stands in where the raw listing carries no time of its own. `known_sizes` lets a GTIN be
     refused that elsewhere belongs to another size: a wrong barcode joins two products, which no later
@@ -107,7 +112,7 @@ def normalize(
         base_quantity=size.base_quantity if size else None,
         base_unit=size.base_unit if size else None,
         condition=_read_condition(_line(raw.condition_text), name),
-        seller=_line(raw.seller)[:MAX_FIELD],
+        seller="" if is_shop(seller := _line(raw.seller)[:MAX_FIELD], url, sold_by) else seller,
         candidates=candidates,
         availability=availability,
         stock=stock,

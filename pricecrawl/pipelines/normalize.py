@@ -48,12 +48,15 @@ class NormalizePipeline:
     def _understand(self, handful: Handful) -> list[Listing | Rejected | Exception]:
         """Each on its own: a listing that trips our code takes none of its neighbours along."""
         source, market, known = self._run.slug, self._run.spider.market, handful.known
+        names = self._run.spider.source.sold_by
         understood: list[Listing | Rejected | Exception] = []
         for raw in handful.raws:
             sizes = known.get(raw.source_sku, NOTHING_KNOWN).sizes
             try:
                 moment = raw.observed_at or now()
-                result = normalize(raw, source=source, market=market, now=moment, known_sizes=sizes)
+                result = normalize(
+                    raw, source=source, market=market, now=moment, known_sizes=sizes, sold_by=names
+                )
             except Exception as bug:
                 understood.append(bug)
             else:

@@ -204,7 +204,8 @@ class Source(Row):
     left out stays unknown until the shop states it. `egress` is the way out: direct, the pool's proxies of
     `country`, or Zyte; a row that names one that there is not, does not start. `render` has pages drawn by a
     browser, which waits for the CSS selector `wait_for` and then `settle_ms`. Sub-requests may go to the shop
-    and to `asset_hosts`; a run draws at most `render_budget` pages.
+    and to `asset_hosts`; a run draws at most `render_budget` pages. `sells_as` are names of the shop itself,
+    its legal one for instance, that its pages give as the seller: any other is a marketplace seller.
     """
 
     # Hosts besides the base URL's own that this platform's requests may go to.
@@ -227,6 +228,7 @@ class Source(Row):
         tuple[Annotated[str, AfterValidator(public_host)], ...], BeforeValidator(_listed)
     ] = ()
     render_budget: Annotated[int, Field(strict=True, ge=1, le=100_000)] = 200
+    sells_as: Annotated[tuple[Line, ...], BeforeValidator(_listed)] = ()
     tier: Tier = Tier.B
     cadence: Annotated[Duration | None, Field(validate_default=True)] = None
     expect: Expect = Expect()
@@ -304,6 +306,11 @@ class Source(Row):
         return Market(
             country=self.country, currency=self.currency, locale=self.locale, tax_basis=self.tax_basis
         )
+
+    @property
+    def sold_by(self) -> tuple[str, ...]:
+        """Names under which the shop itself sells."""
+        return (self.retailer, *self.sells_as)
 
     @property
     def host(self) -> str:

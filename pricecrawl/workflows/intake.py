@@ -7,6 +7,7 @@ page, anchored to the last accepted price, and saved in a run of its own that co
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -67,8 +68,9 @@ def record(
     platform: str,
     market: Market,
     now: datetime,
+    sold_by: Sequence[str] = (),
 ) -> Recorded:
-    """Store one observation with its evidence.
+    """Store one observation with its evidence; `sold_by` are names under which the shop itself sells.
 
     Raises:
         Refused: the source is switched off or held.
@@ -88,7 +90,17 @@ def record(
     run_id = store.open_run(source=source, platform=platform, host="", job=job, pid=os.getpid(), now=now)
     result = RunResult(RunOutcome.ERROR, CoverageReason.SCOPED, detail="an observation could not be stored")
     try:
-        recorded = _store(store, evidence, raw, posted, source=source, market=market, run_id=run_id, now=now)
+        recorded = _store(
+            store,
+            evidence,
+            raw,
+            posted,
+            source=source,
+            market=market,
+            run_id=run_id,
+            now=now,
+            sold_by=sold_by,
+        )
         listings = 0 if recorded.observation is None else 1
         result = RunResult(RunOutcome.FINISHED, CoverageReason.SCOPED, listings, detail=job)
     finally:
@@ -106,6 +118,7 @@ def _store(
     market: Market,
     run_id: int,
     now: datetime,
+    sold_by: Sequence[str],
 ) -> Recorded:
     with evidence.writer(source, run_id) as writer:
         ref = writer.write(
@@ -124,7 +137,12 @@ def _store(
     raw.evidence = ref
     page = EvidenceRow(ref, 200, KIND)
     listing = normalize(
-        raw, source=source, market=market, now=raw.observed_at or now, known_sizes=_sizes(store, raw, source)
+        raw,
+        source=source,
+        market=market,
+        now=raw.observed_at or now,
+        known_sizes=_sizes(store, raw, source),
+        sold_by=sold_by,
     )
     if isinstance(listing, Rejected):
         store.save_batch(run_id, [], [page])

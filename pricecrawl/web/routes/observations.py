@@ -51,6 +51,7 @@ def record_observation(seen: ObservationIn, call: Call = writing(Endpoint.RECORD
             platform=entry.platform,
             market=entry.source.market,
             now=call.now,
+            sold_by=entry.source.sold_by,
         )
         return _out(done)
 
