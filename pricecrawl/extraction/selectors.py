@@ -23,7 +23,7 @@ from pricecrawl.domain.candidate import Method
 from pricecrawl.extraction.regexes import Pattern, compile_pattern
 from pricecrawl.extraction.rule_syntax import Kind, RuleError, Syntax, outside, take_apart
 from pricecrawl.extraction.selector_index import FastSelector, Index, Node, compile_fast
-from pricecrawl.extraction.textmap import words_of
+from pricecrawl.extraction.textmap import SILENT_TAGS, words_of
 
 __all__ = [
     "MAX_MATCHES",
@@ -34,6 +34,7 @@ __all__ = [
     "likely_attributes",
     "parse_rule",
     "parse_rules",
+    "price_words",
 ]
 
 MAX_MATCHES = 20
@@ -169,7 +170,7 @@ class Rule:
         if self.syntax.own_text:
             pieces = [element.text or "", *(child.tail or "" for child in element)]
             return " ".join(" ".join(pieces).split())
-        return words_of(element)
+        return price_words(element)
 
     def _nodes(self, page: Page) -> list[tuple[str | None, Node | None]]:
         """Results of the XPath: elements to take the value of, or values that the path gives itself."""
@@ -192,6 +193,47 @@ class Rule:
             elif isinstance(node, Node) and isinstance(node.tag, str):
                 nodes.append((None, node))
         return nodes
+
+
+_WHOLE = re.compile(r"(?<![.,]\d)(?<![.,]\d\d)(?<=\d)\Z")
+_CENTS = re.compile(r"\d{2}\s?[^\w\s%]{0,2}(?:\s?[A-Za-zč]{1,4})?")
+_FRACTION = re.compile(r"frac|cent|deci|penn|minor|kopecks|pence", re.IGNORECASE)
+
+
+def price_words(element: Node, limit: int = 2000) -> str:
+    """The readable text of an element, with cents that are set small joined to their whole number.
+
+    `29<sup>90</sup> €` says 29.90 € to a visitor; as plain words it would be 29 and 90 €.
+    """
+    if not len(element):
+        return words_of(element, limit)
+    parts: list[str] = []
+    length = 0
+    for node in element.iter():
+        silent = node.tag in SILENT_TAGS or not isinstance(node.tag, str)
+        pieces = ((None if silent else node.text, node), (node.tail, node.getparent()))
+        for piece, holder in pieces[: 1 if node is element else 2]:
+            bare = (piece or "").strip()
+            if not bare:
+                continue
+            if parts and holder is not element and _WHOLE.search(parts[-1]) and _is_cents(bare, holder):
+                whole = parts.pop()
+                bare = f"{whole}{',' if '.' in whole else '.'}{bare}"
+            parts.append(bare)
+            length += len(bare)
+        if length > limit:
+            break
+    return " ".join(" ".join(parts).split())
+
+
+def _is_cents(text: str, holder: Node | None) -> bool:
+    """Whether two digits look like the cents of the number before them."""
+    if holder is None or not _CENTS.fullmatch(text):
+        return False
+    if holder.tag in ("sup", "small") or _FRACTION.search(f"{holder.get('class')} {holder.get('itemprop')}"):
+        return True
+    parent = holder.getparent()
+    return parent is not None and "price" in (parent.get("class") or "").lower() and holder.tag == "span"
 
 
 _indexes: WeakKeyDictionary[Page, Index] = WeakKeyDictionary()

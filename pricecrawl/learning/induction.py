@@ -18,6 +18,7 @@ from pricecrawl.extraction.document import Document
 from pricecrawl.extraction.selector_index import Node
 from pricecrawl.extraction.selectors import RuleError, parse_rule
 from pricecrawl.learning.names import (
+    SPOKEN_ATTRIBUTES,
     STABLE_ATTRIBUTES,
     is_stable,
     is_utility,
@@ -31,6 +32,8 @@ from pricecrawl.learning.places import Place, Reader, places_of, script_rules
 MAX_RULES = 600
 _MAX_ANCESTORS = 10
 _CONTEXTS_PER_ANCESTOR = 3
+_MAX_STEPS = 8
+_LANDMARKS = ("main", "article", "form", "section", "dl", "table")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +157,8 @@ def _ground(place: Place) -> float:
     element = place.element
     # Metas are read as structured data anyway: a rule for one would only count the same source twice.
     worth = 4.0 if place.attribute is None else -12.0 if element.tag == "meta" else 0.0
+    if place.attribute in SPOKEN_ATTRIBUTES:
+        worth -= 8.0
     if element.tag in ("del", "s", "strike"):
         worth -= 30
     for depth, ancestor in enumerate((element, *element.iterancestors())):
@@ -181,13 +186,15 @@ def _rules_for(place: Place) -> Iterator[tuple[str, float]]:
     for depth, ancestor in enumerate(place.element.iterancestors()):
         if ancestor.tag in ("body", "html", "head") or depth >= _MAX_ANCESTORS:
             break
-        contexts = _parts(ancestor, None)[:_CONTEXTS_PER_ANCESTOR]
+        contexts = (_parts(ancestor, None) or _landmark(ancestor))[:_CONTEXTS_PER_ANCESTOR]
         for context in contexts:
             for part in (*own[:4], bare):
                 lends = 6.0 if speaks_of_price(context.text) and not speaks_of_price(part.text) else 0.0
                 worth = part.worth + min(context.worth / 6, 3) + lends - 5 - depth
-                joint = " > " if ancestor is parent and part is bare else " "
-                yield f"{context.text}{joint}{part.text}{suffix}", worth
+                if ancestor is parent:
+                    yield f"{context.text} > {part.text}{suffix}", worth - 0.5
+                if ancestor is not parent or part is not bare:
+                    yield f"{context.text} {part.text}{suffix}", worth
     yield from _positional(place.element, suffix)
 
 
@@ -195,13 +202,20 @@ def _positional(element: Node, suffix: str) -> Iterator[tuple[str, float]]:
     """A place that has no name is found by its number below a named ancestor: better than nothing."""
     steps: list[str] = []
     node: Node | None = element
-    while node is not None and node.tag not in ("body", "html") and len(steps) < 5:
-        parts = _parts(node, None) if node is not element else []
+    while node is not None and node.tag not in ("body", "html") and len(steps) < _MAX_STEPS:
+        parts = (_parts(node, None) or _landmark(node)) if node is not element else []
         if parts:
             yield f"{parts[0].text} > {' > '.join(steps)}{suffix}", parts[0].worth / 3 - 25 - 3 * len(steps)
         same = list(node.itersiblings(str(node.tag), preceding=True))
         steps.insert(0, f"{node.tag}:nth-of-type({len(same) + 1})")
         node = node.getparent()
+    if node is not None and node.tag == "body" and len(steps) > 2:
+        yield f"body > {' > '.join(steps)}{suffix}", -40.0 - 3 * len(steps)
+
+
+def _landmark(element: Node) -> list[_Part]:
+    """A landmark of the page that has no lasting name of its own: there are few of its kind."""
+    return [_Part(str(element.tag), 2.0)] if element.tag in _LANDMARKS else []
 
 
 def _parts(element: Node, attribute: str | None) -> list[_Part]:
@@ -214,7 +228,8 @@ def _parts(element: Node, attribute: str | None) -> list[_Part]:
             plain = f'[{name}="{value}"]' if tag not in ("meta", "input") else f'{tag}[{name}="{value}"]'
             worth = 24.0 if speaks_of_price(value) else 12.0
             found.append(_Part(plain, worth - place * 0.5 + _spoken(value)))
-    if attribute is not None and attribute not in ("content", "value") and is_stable(attribute):
+    told = attribute in ("content", "value", *SPOKEN_ATTRIBUTES)
+    if attribute is not None and not told and is_stable(attribute):
         found.append(_Part(f"[{attribute}]", 12 + _spoken(attribute)))
     found += _of_id((element.get("id") or "").strip())
     classes = [c for c in dict.fromkeys((element.get("class") or "").split()) if is_stable(c)]

@@ -34,6 +34,9 @@ STABLE_ATTRIBUTES = (
 VALUE_ATTRIBUTES = ("content", "value", "data-value", "data-amount", "datetime", "amount")
 """Attributes besides any with `price` in their name whose value may be a price."""
 
+SPOKEN_ATTRIBUTES = ("aria-label", "title", "alt")
+"""Attributes that a browser reads out or shows: a price may stand there alone, its digits drawn elsewhere."""
+
 _SPOKEN = re.compile(
     r"pri[cxs]|prei[sx]|prezz|prec[ie]|preco|preço|precio|prijs|pris\b|cena|cijena|kaina|hind\b|hinta|amount|cost|"
     r"fiyat|harga|gia\b|цена|ціна|سعر|价|價|価格|가격|ราคา",

@@ -12,8 +12,9 @@ from pricecrawl.domain.market import Market
 from pricecrawl.domain.money import read_price
 from pricecrawl.extraction.document import Document
 from pricecrawl.extraction.selector_index import Node
-from pricecrawl.extraction.textmap import SILENT_TAGS, words_of
-from pricecrawl.learning.names import VALUE_ATTRIBUTES
+from pricecrawl.extraction.selectors import price_words
+from pricecrawl.extraction.textmap import SILENT_TAGS
+from pricecrawl.learning.names import SPOKEN_ATTRIBUTES, VALUE_ATTRIBUTES
 
 MAX_PLACES = 24
 MAX_TEXT = 120
@@ -84,7 +85,7 @@ def _in_text(document: Document, digits: str, price: Decimal, reader: Reader) ->
             if element is None or element in seen:
                 break
             seen.add(element)
-            text = words_of(element, MAX_TEXT)
+            text = price_words(element, MAX_TEXT)
             if len(text) > MAX_TEXT:
                 break
             if digits in _digits(text) and reader.is_price(text, price):
@@ -100,7 +101,7 @@ def _in_attributes(document: Document, digits: str, price: Decimal, reader: Read
         for name, value in element.attrib.items():
             if not isinstance(name, str) or not isinstance(value, str) or len(value) > 40:
                 continue
-            fits = name in VALUE_ATTRIBUTES or "price" in name
+            fits = name in VALUE_ATTRIBUTES or name in SPOKEN_ATTRIBUTES or "price" in name
             if fits and digits in _digits(value) and reader.is_price(value, price):
                 yield Place(element, name)
 

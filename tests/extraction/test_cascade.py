@@ -56,6 +56,14 @@ def test_the_choice_is_by_what_is_configured_and_not_by_what_matched() -> None:
     assert not [entry for entry in found if entry[0] is PriceKind.STANDARD]
 
 
+def test_a_rule_reads_cents_that_are_set_small_as_a_visitor_does() -> None:
+    body = '<p class="tag"><span>29</span><sup>90</sup> €</p><button>Kaufen</button>'
+    market = Market("DE", "EUR", "de_DE")
+    assert answered(product(body), market=market)["price"] == "29.90"
+    found = answered(product(body), rules=Rules(row={"price": (".tag",)}), market=market)
+    assert (found["price"], found["method"]) == ("29.90", "custom-css")
+
+
 def test_other_kinds_keep_their_defaults() -> None:
     found = candidates(Rules(row={"price": (".our-tag",)}))
     assert (PriceKind.MEMBER, "$22.00", Method.MEMBER_PRICE, Tier.GLOBAL) in found

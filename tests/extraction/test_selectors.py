@@ -102,6 +102,25 @@ def test_an_assertion_gives_a_status_or_nothing(
 
 
 @pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        ("<span>29</span><sup>90</sup> €", "29.90 €"),
+        ("29<small>90 kr</small>", "29.90 kr"),
+        ("<b>1.299</b><i class=price-cents>90</i> €", "1.299,90 €"),
+        ("29,<sup>90</sup> €", "29, 90 €"),
+        ("<b>29.90</b><sup>12</sup> €", "29.90 12 €"),
+        ("29 €<sup>90</sup>", "29 € 90"),
+        ("<b>2</b> for <sup>29</sup>", "2 for 29"),
+        ("<b>29</b><i>90</i>", "29 90"),
+        ("<b>29</b><sup>901</sup>", "29 901"),
+    ],
+)
+def test_cents_that_are_set_small_belong_to_the_number_before_them(body: str, value: str) -> None:
+    document = Document(f"<html><body><p class=p>{body}</p></body></html>")
+    assert [m.value for m in parse_rule(".p").matches(document)] == [value]
+
+
+@pytest.mark.parametrize(
     ("rule", "position", "word"),
     [
         ("", 0, "empty"),

@@ -57,6 +57,12 @@ def test_a_name_that_other_prices_share_gets_an_ancestor() -> None:
         ("<span itemprop=price content='29.90'>29,90 €</span>", '[itemprop="price"]'),
         ("<button data-price='29.90'>Kaufen</button>", "[data-price]::attr(data-price)"),
         ("<p class=price>€<span>29</span><sup>90</sup></p>", ".price"),
+        ("<p class=price><span>29</span><sup>90</sup> €</p>", ".price"),
+        ("<p class=price><span>29</span><span class=cents>90</span> €</p>", ".price"),
+        ("<div class=buy-price aria-label='29,90 €'><i></i></div>", ".buy-price::attr(aria-label)"),
+        ("<b class=price>29,90 €</b><p><b class=price>9,90 €</b></p>", "main > .price"),
+        ("<div class='css-1x2y3z'><span class='sc-bdVaJa'>29,90 €</span></div>", "main span"),
+        ('<b data-testid="it\'s 48213">29,90 €</b>', "main > b"),
     ],
 )
 def test_names_that_last_are_preferred(body: str, rule: str) -> None:
@@ -75,6 +81,15 @@ def test_a_place_without_any_name_is_found_by_its_number() -> None:
     document = page("<main id=content><div><span>Kettle</span><span>29,90 €</span></div></main>")
     rule = best(document, "29.90")
     assert "nth-of-type(2)" in rule
+    assert [m.value for m in parse_rule(rule).matches(document)] == ["29,90 €"]
+
+
+def test_a_page_without_any_name_is_counted_from_its_body() -> None:
+    document = page(
+        "<div><div><h1>Kettle</h1><p><span>29,90 €</span></p><p><span>5,00 €</span></p></div></div>"
+    )
+    rule = best(document, "29.90")
+    assert rule.startswith("body > div:nth-of-type(1) > ")
     assert [m.value for m in parse_rule(rule).matches(document)] == ["29,90 €"]
 
 
