@@ -162,8 +162,9 @@ class PricingStore(Store):
         found: dict[str, tuple[int, str]] = {}
         for some in [None] if names is None else chunks(names):
             for row in conn.execute(query if some is None else query.where(back.c.sku.in_(some))):
-                why = (row.steps.get("rollback") or {}).get("reason", "")
-                found[row.sku] = (row.sequence, why or "no reason is on file")
+                why = (row.steps.get("rollback") or {}).get("reason", "no reason is on file")
+                told = f"was taken back ({why}) and no other has been published since"
+                found[row.sku] = (row.sequence, told)
         for some in chunks(sorted(found)):
             latest = (
                 select(publication.c.sku, func.max(publication.c.sequence).label("last"))
@@ -277,9 +278,10 @@ class PricingStore(Store):
         )
         query = select(snapshot.sku, snapshot.market_price).join(latest, snapshot.id == latest.c.last)
         loaded.previous.update({row.sku: row.market_price for row in tx.execute(query)})
-        standing = select(price_decision.c.decision_id, price_decision.c.sku, price_decision.c.status).where(
-            price_decision.c.sku.in_(names), price_decision.c.status.in_(OPEN_STATUSES)
-        )
+        standing = select(
+            *(price_decision.c.decision_id, price_decision.c.sku, price_decision.c.status),
+            *(price_decision.c.decision_reason, price_decision.c.expires_at),
+        ).where(price_decision.c.sku.in_(names), price_decision.c.status.in_(OPEN_STATUSES))
         if tx.dialect.name == "postgresql":
             # A reviewer who settles one of them at this moment goes first or waits.
             standing = standing.order_by(price_decision.c.decision_id).with_for_update()

@@ -6,6 +6,7 @@ name of a workflow is that of its publication: started twice, it is one.
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +20,8 @@ from pricecrawl.domain.errors import PricecrawlError, Refused
 from pricecrawl.jobs.engine import PUBLISH_QUEUE
 from pricecrawl.workflows import batch, publish, verify
 from pricecrawl.workflows.publisher import Publisher
+
+_log = logging.getLogger(__name__)
 
 _serving: list[Publisher] = []
 
@@ -167,11 +170,17 @@ def work(publisher: Publisher, *, every: float, once: bool = False, patrol: time
     with _until_signal(stop):
         while not stop.is_set():
             now = datetime.now(UTC)
-            resume(publisher, now=now)
-            if patrol is not None and now >= due:
-                for target in publisher.placements:
-                    verify.patrol(publisher, target, now=now)
-                due = now + patrol
+            try:
+                resume(publisher, now=now)
+                if patrol is not None and now >= due:
+                    due = now + patrol
+                    for target in publisher.placements:
+                        verify.patrol(publisher, target, now=now)
+            except Exception:
+                # A database or a shop that is away for a moment must not leave the prices unwatched.
+                if once:
+                    raise
+                _log.exception("this look for work failed; the next is in %s seconds", every)
             if once:
                 with publisher.store.engine.connect() as conn:
                     rows = publisher.store.open(conn)

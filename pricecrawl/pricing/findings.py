@@ -41,8 +41,8 @@ class Inputs(NamedTuple):
     """Everything a decision depends on, and nothing else.
 
     `settings` is None when the policy could not be read. `previous_market` is the market price of
-    the last snapshot. `authorized` is False when the caller may not ask for prices. `taken_back` is why
-    the SKU's price was rolled back, empty where no rollback is the last thing that was published.
+    the last snapshot. `authorized` is False when the caller may not ask for prices. `taken_back` says
+    how the SKU's price was rolled back or is about to be; empty where no rollback waits or came last.
     """
 
     subject: Subject

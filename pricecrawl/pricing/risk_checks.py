@@ -213,10 +213,7 @@ def not_taken_back(inputs: Inputs, computed: Computed) -> Finding | None:
     """After a rollback the same evidence brings the same price again: a person lets it out."""
     if not inputs.taken_back or computed.proposed in {None, inputs.subject.current_price}:
         return None
-    return review(
-        FindingCode.TAKEN_BACK,
-        f"the price was taken back ({inputs.taken_back}) and no other has been published since",
-    )
+    return review(FindingCode.TAKEN_BACK, f"the price {inputs.taken_back}")
 
 
 def _doubtful(market: MarketPrice, reasons: tuple[ExclusionReason, ...]) -> tuple[Assessed, ...]:

@@ -7,7 +7,7 @@ An evaluation can only make a decision stricter. What it would decide anew is an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -17,10 +17,11 @@ from pricecrawl.db.pricing import PricingStore
 from pricecrawl.db.reviews import ReviewStore
 from pricecrawl.domain.errors import UsageProblem
 from pricecrawl.domain.events import EventType
-from pricecrawl.pricing.decision import Decision, decide
+from pricecrawl.pricing.decision import Decision, DecisionReason, decide
 from pricecrawl.pricing.findings import Finding, Inputs, Verdict
 from pricecrawl.pricing.market_price import MarketPrice, market_price
 from pricecrawl.pricing.policy import Settings
+from pricecrawl.pricing.recheck import rollback
 from pricecrawl.pricing.states import OPEN, IllegalTransition, State, advance
 from pricecrawl.workflows import decision_rows
 from pricecrawl.workflows.events import event
@@ -78,6 +79,10 @@ def evaluate(
                 "can be evaluated again."
             )
         made = _decide(store, tx, row["sku"], now=now, countries=countries)
+        if row["decision_reason"] == DecisionReason.ROLLBACK.value:
+            # It repeats a price: what the market asks for today is another decision's business.
+            subject = replace(made.inputs.subject, current_price=row["current_price"])
+            made = rollback(made.inputs._replace(subject=subject), row["proposed_price"])
         current = made.computed.proposed == row["proposed_price"]
         verdict = Verdict.BLOCK if _expired(row, now) else made.verdict
         target = _target(row, made, verdict, current=current)

@@ -14,7 +14,7 @@ from pricecrawl.db.pricing import Loaded, PricingStore
 from pricecrawl.domain.errors import UsageProblem
 from pricecrawl.domain.events import EventType
 from pricecrawl.pricing.breaker import Moved, move, tripped
-from pricecrawl.pricing.decision import Decision, decide, with_findings
+from pricecrawl.pricing.decision import Decision, DecisionReason, decide, with_findings
 from pricecrawl.pricing.findings import Finding, Inputs, Verdict
 from pricecrawl.pricing.fx import Rates
 from pricecrawl.pricing.market_price import market_price
@@ -35,6 +35,9 @@ from pricecrawl.workflows.policies import in_force, settings_of
 BATCH = 500
 KEPT = 1000
 """Decisions that a run hands back to be shown; a larger run is looked at in the database."""
+
+WAITS = "is about to be taken back: a rollback waits"
+"""What is said of a SKU whose rollback somebody has asked for and nobody has published."""
 
 _RATES_BACK = timedelta(days=30)
 _EMPTY = Settings()
@@ -197,7 +200,7 @@ class _Run:
                 holds=holds_on(row.sku, holds) if holds else (),
                 previous_market=loaded.previous.get(row.sku),
                 authorized=self.authorized,
-                taken_back=self.taken_back.get(row.sku, ""),
+                taken_back=WAITS if self._waits(loaded, row.sku) else self.taken_back.get(row.sku, ""),
             )
             decided.append((decision_id, decide(inputs)))
         return self.breaker.judge(tx, decided, self._default())
@@ -213,6 +216,8 @@ class _Run:
             decisions.append(rows.decision(decision_id, number, decision))
             events += rows.events(decision, decisions[-1], snapshots[-1], cause=self.cause)
             for old in loaded.open.get(sku, ()):
+                if _rollback_waits(old, self.now):
+                    continue  # somebody wants the price back: a run does not decide that away
                 advance(old.status, State.STALE, what=f"decision {old.decision_id}")
                 stale.setdefault(old.status, []).append(old.decision_id)
             self.result.verdicts[decision.verdict.value] += 1
@@ -224,6 +229,9 @@ class _Run:
         self.result.skus += len(decided)
         room = KEPT - len(self.result.decisions)
         self.result.decisions += decided[:room]
+
+    def _waits(self, loaded: Loaded, sku: str) -> bool:
+        return any(_rollback_waits(row, self.now) for row in loaded.open.get(sku, ()))
 
     def _resolve(self, row: Any, overrides: Mapping[str, Any] | None) -> tuple[Settings | None, str]:
         """Settings of a SKU and the version that names them; None where they cannot be read."""
@@ -254,6 +262,12 @@ class _Run:
         )
         self.store.append(tx, [made])
         return made.event_id
+
+
+def _rollback_waits(row: Any, now: datetime) -> bool:
+    """Whether an open decision is a rollback that may still be approved or published."""
+    in_time = row.expires_at is None or row.expires_at > now
+    return bool(row.decision_reason == DecisionReason.ROLLBACK.value and in_time)
 
 
 class _Breaker:

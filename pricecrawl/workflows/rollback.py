@@ -6,6 +6,7 @@ a missing cost blocks it like any other price.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,7 +22,7 @@ from pricecrawl.pricing.decision import Decision
 from pricecrawl.pricing.findings import Verdict
 from pricecrawl.pricing.ports import PriceState, TargetRef, TargetUnavailable
 from pricecrawl.pricing.recheck import rollback
-from pricecrawl.pricing.states import State, advance
+from pricecrawl.pricing.states import OPEN, State, advance
 from pricecrawl.workflows import decision_rows
 from pricecrawl.workflows.events import event, stable_id
 from pricecrawl.workflows.gates import today
@@ -127,10 +128,7 @@ def _present(pub: Publisher, bad: Fields) -> PriceState:
 def _decide(pub: Publisher, tx: Any, way: _Way, *, now: datetime) -> RolledBack:
     bad, good, state = way.bad, way.good, way.state
     sku, target = bad["sku"], bad["target"]
-    of = stable_id(
-        "rollback", target, bad["publication_id"], good["decision_id"], state.amount, state.revision
-    )
-    known = pub.store.decision(tx, of)
+    of, known = _named(pub, tx, way, now=now)
     if known is not None:
         reasons = tuple(item["detail"] for item in known["findings"])
         verdict = Verdict(known["verdict"])
@@ -156,6 +154,30 @@ def _decide(pub: Publisher, tx: Any, way: _Way, *, now: datetime) -> RolledBack:
     return RolledBack(
         of, sku, target, bad["publication_id"], good["decision_id"], good["amount"], made.verdict, reasons
     )
+
+
+_CAME_TO_NOTHING = frozenset(
+    {State.STALE, State.BLOCKED, State.PUBLISH_FAILED, State.VERIFICATION_FAILED, State.QUARANTINED}
+)
+
+
+def _named(pub: Publisher, tx: Any, way: _Way, *, now: datetime) -> tuple[str, Fields | None]:
+    """The id of this rollback, and its decision if it was asked for already and may still come to something.
+
+    One that was blocked, rejected, overtaken or has failed is no answer to somebody who asks again.
+    """
+    bad, good, state = way.bad, way.good, way.state
+    of, known = "", None
+    for attempt in itertools.count():
+        named = (bad["target"], bad["publication_id"], good["decision_id"], state.amount, state.revision)
+        of = stable_id("rollback", *named, *([attempt] if attempt else []))
+        known = pub.store.decision(tx, of)
+        if known is None:
+            break
+        expired = known["expires_at"] is not None and known["expires_at"] <= now
+        if State(known["status"]) not in _CAME_TO_NOTHING and not (expired and known["status"] in OPEN):
+            break
+    return of, known
 
 
 def _row(of: str, old: Fields, made: Decision, way: _Way) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import pytest
 from pricecrawl.db.audit_pricing import AuditStore
 from pricecrawl.db.catalogue import CatalogueStore
 from pricecrawl.db.holds import HoldStore
+from pricecrawl.db.pricing import PricingStore
 from pricecrawl.db.reviews import ReviewStore
 from pricecrawl.db.tables import price_decision, publication
 from pricecrawl.db.trace import TraceStore
@@ -17,7 +18,7 @@ from pricecrawl.domain.errors import Refused, UsageProblem
 from pricecrawl.pricing.findings import Verdict
 from pricecrawl.pricing.ports import Rejected, Unknown
 from pricecrawl.pricing.states import State
-from pricecrawl.workflows import audit, catalogue, holds, review, rollback
+from pricecrawl.workflows import audit, catalogue, evaluate, holds, review, rollback
 from pricecrawl.workflows.trace import trace
 from tests.workflows.shelf import Shelf
 from tests.workflows.stall import Stall
@@ -147,6 +148,32 @@ def test_held(stall: Stall) -> None:
     assert back(stall).verdict is Verdict.BLOCK
 
 
+def test_what_came_to_nothing_may_be_asked_for_again(stall: Stall, shelf: Shelf) -> None:
+    """A hold that was cleared since, a review that ended, a shop that refused: none is the last word."""
+    two_prices(stall)
+    held = HoldStore(stall.street.engine)
+    holds.place(held, "sku", "K-7", reason="look", by="ann", now=stall.clock())
+    blocked = back(stall)
+    holds.clear(held, "sku", "K-7", reason="looked", by="ann", now=stall.clock())
+    stall.clock.now += timedelta(seconds=1)
+    raise_floor(stall, "19.70")
+    waiting = back(stall)
+    assert (blocked.verdict, waiting.verdict) == (Verdict.BLOCK, Verdict.REVIEW)
+    assert back(stall).decision_id == waiting.decision_id
+    raise_floor(stall, "1.00")
+    stall.clock.now += timedelta(hours=25)
+    raise_floor(stall, "1.00")
+    again = back(stall)
+    assert (again.verdict, stall.decision(waiting.decision_id).status) == (Verdict.ALLOW, "STALE")
+    shelf.answers.append(Rejected("forbidden", "no"))
+    assert stall.publish(again.decision_id).status is State.PUBLISH_FAILED
+    stall.clock.now += timedelta(seconds=1)
+    last = back(stall)
+    assert len({made.decision_id for made in (blocked, waiting, again, last)}) == 4
+    assert stall.publish(last.decision_id).status is State.VERIFIED
+    assert shelf.prices["K-7"] == Decimal("19.40")
+
+
 def test_a_source_that_is_held_does_not_keep_a_wrong_price_out_there(stall: Stall, shelf: Shelf) -> None:
     """Hold the source that misled us, then take back what it did."""
     two_prices(stall)
@@ -182,6 +209,48 @@ def test_a_price_that_stays_where_it_was_taken_back_to_is_no_move(stall: Stall) 
     stall.clock.now += timedelta(minutes=1)
     same = stall.decide({"K-7": ("19.40", "19.40")}, at=stall.clock())["K-7"]
     assert stall.decision(same).status == "APPROVED"
+
+
+def test_a_rollback_that_waits_is_not_decided_away(stall: Stall, shelf: Shelf) -> None:
+    """A pricing run a quarter of an hour later neither ends the review nor moves the price meanwhile."""
+    two_prices(stall)
+    raise_floor(stall, "19.70")
+    found = back(stall)
+    assert found.verdict is Verdict.REVIEW
+    raise_floor(stall, "1.00")
+    stall.clock.now += timedelta(minutes=1)
+    run = stall.decide({"K-7": ("19.00", "18.90")}, at=stall.clock())["K-7"]
+    row = stall.decision(run)
+    assert (row.status, codes(row)) == ("REVIEW_REQUIRED", {"taken_back"})
+    assert row.findings[0]["detail"] == "the price is about to be taken back: a rollback waits"
+    assert stall.decision(found.decision_id).status == "REVIEW_REQUIRED"
+    stall.clock.now += timedelta(minutes=21)
+    reviews = ReviewStore(stall.street.engine)
+    review.approve(reviews, found.decision_id, by="bob", reason="back", now=stall.clock())
+    assert stall.publish(found.decision_id).status is State.VERIFIED
+    assert shelf.prices["K-7"] == Decimal("19.40")
+
+
+def test_a_rollback_that_nobody_took_ends_with_its_time(stall: Stall) -> None:
+    two_prices(stall)
+    raise_floor(stall, "19.70")
+    found = back(stall)
+    raise_floor(stall, "1.00")
+    stall.clock.now += timedelta(hours=25)
+    run = stall.decide({"K-7": ("19.00", "18.90")}, at=stall.clock())["K-7"]
+    assert stall.decision(run).status == "APPROVED"
+    assert stall.decision(found.decision_id).status == "STALE"
+
+
+def test_a_rollback_is_held_against_todays_policy_and_not_the_market(stall: Stall) -> None:
+    two_prices(stall)
+    found = back(stall)
+    store = PricingStore(stall.street.engine)
+    seen = evaluate.evaluate(store, found.decision_id, by="ann", now=stall.clock(), countries={})
+    assert (seen.status, seen.current) == ("APPROVED", True)
+    raise_floor(stall, "19.70")
+    seen = evaluate.evaluate(store, found.decision_id, by="ann", now=stall.clock(), countries={})
+    assert (seen.status, seen.verdict) == ("REVIEW_REQUIRED", Verdict.REVIEW)
 
 
 def test_out_of_quarantine(stall: Stall, shelf: Shelf) -> None:
