@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -9,6 +11,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine
@@ -17,6 +20,7 @@ from pricecrawl.db.tables import publication as publication_table
 from pricecrawl.jobs import engine as jobs
 from pricecrawl.jobs import publication
 from pricecrawl.pricing.ports import Rejected
+from pricecrawl.pricing.states import State
 from pricecrawl.workflows import letters, publish
 from pricecrawl.workflows.publisher import Boundary, Publisher, Timings
 from tests.workflows.shelf import Shelf, WallClock
@@ -152,3 +156,21 @@ class _Died(BaseException):
 def _die_at_intent(boundary: Boundary, _: str) -> None:
     if boundary is Boundary.INTENDED:
         raise _Died
+
+
+def test_a_worker_outlives_one_bad_look(stall: Stall, shelf: Shelf) -> None:
+    """Something breaks while the shop is watched: the next look finds what the first one would have."""
+    assert stall.publish(decide(stall, shelf)[0]).status is State.VERIFIED
+    shelf.put(NAMES[0], "2.00")
+    read, broken = shelf.read, [RuntimeError("a bug in an adapter")]
+
+    def once_broken(*args: Any, **more: Any) -> Any:
+        if broken:
+            raise broken.pop()
+        return read(*args, **more)
+
+    shelf.read = once_broken  # type: ignore[method-assign]
+    threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGTERM)).start()
+    publication.work(stall.publisher(), every=0.1, patrol=timedelta(milliseconds=50))
+    assert broken == []
+    assert [letter.payload["found"] for letter in stall.letters("incident")] == ["2.00"]
