@@ -82,6 +82,28 @@ def list_selectors(
         numbers = (str(entry.score), str(entry.match_count), failures)
         table.add_row(slug, kind.value, escape(entry.selector), *numbers, matched, entry.created_by)
     out.print(table)
+    for slug in slugs:
+        learned = [(kind, entry.selector) for of, kind, entry in found if of == slug]
+        for kind, rules in _shadowed(Config.load(), slug, learned).items():
+            told = f"{slug}: these rules of its row for {kind.value} are not used, learned ones go first: "
+            out.print(told + ", ".join(rules), style="yellow", markup=False)
+
+
+def _shadowed(
+    config: Config, slug: str, learned: Sequence[tuple[PriceKind, str]]
+) -> dict[PriceKind, list[str]]:
+    """The rules of a source's row that its learned ones keep from being used."""
+    from pricecrawl.cli.session import price_rules
+    from pricecrawl.learning.statistics import canonical
+
+    known = price_rules(config).get(slug)
+    found: dict[PriceKind, list[str]] = {}
+    for kind in dict.fromkeys(kind for kind, _ in learned):
+        names = {canonical(selector) for of, selector in learned if of is kind}
+        rules = [rule for rule in (known.shop.get(kind, ()) if known else ()) if canonical(rule) not in names]
+        if rules:
+            found[kind] = rules
+    return found
 
 
 def export(source: Annotated[str, typer.Argument(help="The source.")], *, as_json: _Json = False) -> None:

@@ -372,6 +372,19 @@ def test_forget_takes_back_what_was_learned(crawled: Engine, capsys: pytest.Capt
     assert (said.payload["selector"], said.payload["by"]) == (".today-price", "bob")
 
 
+def test_a_rule_of_the_row_that_learned_ones_keep_from_being_used_is_told(
+    crawled: Engine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command(capsys, "selectors", "induce", "kettles", "-p", "29,90", "--confirm", "1")
+    assert "not used" not in command(capsys, "selectors", "list")[1]
+    with_rule(tmp_path, ".written-later")
+    told = " ".join(command(capsys, "selectors", "list")[1].split())
+    assert "kettles: these rules of its row for standard are not used" in told
+    assert told.endswith(".written-later")
+    command(capsys, "selectors", "forget", "kettles", ".today-price")
+    assert "not used" not in command(capsys, "selectors", "list")[1]
+
+
 def test_a_list_of_a_source_that_is_not_there_says_so(
     crawled: Engine, capsys: pytest.CaptureFixture[str]
 ) -> None:
