@@ -117,6 +117,10 @@ def tender_of(country: str | None) -> str | None:
     return current[0] if len(current) == 1 else None
 
 
+# Where shops write "R1,299.00" although the official marks, which CLDR gives, are a comma and a blank.
+_OTHERWISE_WRITTEN = frozenset(("ZA",))
+
+
 @lru_cache(maxsize=256)
 def facts(locale: str | None) -> LocaleFacts:
     """What is known of a locale name such as `de_CH`, `pt-BR` or `zh_Hant_TW`."""
@@ -130,7 +134,7 @@ def facts(locale: str | None) -> LocaleFacts:
     data = _load(parts[0].lower(), script, country)
     if data is None:
         return LocaleFacts(country=country, tender=tender_of(country))
-    decimal, group = _marks(data)
+    decimal, group = _marks(data) if country not in _OTHERWISE_WRITTEN else ("", "")
     home = country or _home(parts[0].lower())
     signs: dict[str, list[str]] = {}
     for code, sign in data["currency_symbols"].items():

@@ -8,6 +8,7 @@ money reader.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -97,6 +98,7 @@ _WORDS = frozenset(
         'ש"ח',
         "ש״ח",
         "שח",
+        "R",
         "Rs",
         "Re",
         "Rp",
@@ -156,7 +158,7 @@ _WORDS = frozenset(
 )
 # Words that mean something else as often: they count where nothing else on the page is money.
 _DOUBTFUL = frozenset(
-    "Fr fr DT DA SR LE KD BD JD QR KM КМ Р р Re Bs Gs kn ман сом FT din Lek L.E".split()  # noqa: SIM905 as above
+    "R Fr fr DT DA SR LE KD BD JD QR KM КМ Р р Re Bs Gs kn ман сом FT din Lek L.E".split()  # noqa: SIM905 as above
 )
 _LEADING = frozenset("$£¥₹₦₱₩₪฿₫￥＄￡")
 _CODE_WORDS = frozenset(("ALL", "TRY", "TOP", "CUP", "GEL", "PEN", "MAD", "BOB", "MOP", "SOS", "BAM", "AMD"))
@@ -172,6 +174,8 @@ _NUMBER_AFTER = re.compile(rf"\.?[{_BLANKS}:]{{0,8}}({_NUMBER})")
 _NUMBER_BEFORE = re.compile(rf"(?<![\w.,])({_NUMBER})[{_BLANKS}]{{0,8}}\Z")
 _REACH = 30  # characters before a sign in which its number may stand
 _SIGN = re.compile(f"[{''.join(sorted(_AFTER_SIGNS))}]")
+# "2 399:-", "49,-", "12.–": a mark and a dash in the place of cents, the sign of a price without a currency.
+_DASHED = re.compile(rf"(?<=\d){JOINT}?([:,.][-–—])(?![\w.,-])")
 _STRIPPED = " \t\n\r\u00a0\u202f\u2009\u2007\u200e\u200f:" + JOINT
 # Digits: the first one apart, so that the engine looks for a set of characters.
 _RUN = re.compile("[0-9٠-٩۰-۹०-९๐-๙０-９][0-9٠-٩۰-۹०-९๐-๙０-９]*")
@@ -204,10 +208,16 @@ def occurrences(textmap: TextMap) -> list[Occurrence]:
     found: list[Occurrence] = []
     doubtful: list[bool] = []
     taken = 0
+
+    def broken(begin: int, end: int) -> bool:
+        """Whether a block boundary stands between two offsets."""
+        joints = [place for place in range(begin, end) if text[place] == JOINT]
+        return any(textmap.broken_between(textmap.index_at(place)) for place in joints)
+
     for start, end in sorted(_signs_in(text)):
         if start < taken:
             continue
-        span = _span(text, start, end, taken)
+        span = _span(text, start, end, taken, broken)
         if span is None:
             continue
         occurrence = _cut(textmap, span[0], text[span[0] : span[1]])
@@ -217,7 +227,7 @@ def occurrences(textmap: TextMap) -> list[Occurrence]:
         occurrence = _with_cents_behind(textmap, occurrence)
         taken = max(taken, occurrence.end)
         found.append(occurrence)
-        doubtful.append(text[start:end] in _DOUBTFUL)
+        doubtful.append(text[start:end] in _DOUBTFUL and not _is_priced(occurrence.holder))
         if len(found) >= MAX_OCCURRENCES:
             break
     if all(doubtful):
@@ -226,7 +236,8 @@ def occurrences(textmap: TextMap) -> list[Occurrence]:
 
 
 _UNSIGNED = re.compile(
-    rf"{JOINT}\s*((?:\d{{1,3}}(?:{_GROUP}\d{{3}})+|\d{{1,7}})(?:[.,]\d{{2}}|\s?[.,:]\s?[-–—]{{1,2}})?)"
+    rf"{JOINT}\s*((?:\d{{1,3}}(?:{_GROUP}\d{{3}})+|\d{{1,7}})"
+    rf"(?:[.,]\d{{2}}|\s?[.,:]\s?[-–—]{{1,2}}|[.,]?{JOINT}\s*[.,]?\d{{2}})?)"
     rf"\s*(?={JOINT}|\Z)"
 )
 _PRICED = re.compile("rice|reis|prix|mount")
@@ -240,10 +251,20 @@ def unsigned(document: Document) -> list[Occurrence]:
         index = textmap.index_at(match.start(1))
         holder = textmap.holder(index)
         if len(match[1]) <= 14 and holder.tag not in SILENT_TAGS and _fills_a_price(holder, match[1]):
-            found.append(
-                Occurrence(match.start(1), match.end(1), match[1], index, index, holder, signed=False)
-            )
+            last = textmap.index_at(match.end(1) - 1)
+            if last > index and not (last == index + 1 and _is_fraction(textmap, last)):
+                continue
+            whole, _, cents = match[1].partition(JOINT)
+            number = f"{whole.strip(' .,')}.{cents.strip(' .,')}" if cents else whole
+            found.append(Occurrence(match.start(1), match.end(1), number, index, last, holder, signed=False))
     return found
+
+
+def _is_priced(element: etree._Element) -> bool:
+    """Whether the element or the box around it is named for a price."""
+    parent = element.getparent()
+    boxes = (element,) if parent is None else (element, parent)
+    return any(_PRICED.search(f"{box.get('class')} {box.get('id')} {box.get('itemprop')}") for box in boxes)
 
 
 def _fills_a_price(element: etree._Element, number: str) -> bool:
@@ -253,7 +274,10 @@ def _fills_a_price(element: etree._Element, number: str) -> bool:
         if node is None or len(node) > 3:
             return False
         if _PRICED.search(f"{node.get('class')} {node.get('id')} {node.get('itemprop')}"):
-            return words_of(node, 40) == " ".join(number.split())
+            said = words_of(node, 40)
+            return said == " ".join(number.replace(JOINT, " ").split()) or said == "".join(
+                number.split(JOINT)
+            )
         node = node.getparent()
     return False
 
@@ -264,6 +288,7 @@ def _signs_in(text: str) -> set[tuple[int, int]]:
     Only the words beside digits are told apart, and only those that may be a currency are looked for.
     """
     found = {match.span() for match in islice(_SIGN.finditer(text), MAX_SIGNS)}
+    found |= {match.span(1) for match in islice(_DASHED.finditer(text), MAX_SIGNS)}
     known, parts = _vocabulary()
     near = [
         text[max(0, match.start() - 14) : match.end() + 14]
@@ -304,12 +329,18 @@ def _vocabulary() -> tuple[dict[str, list[str]], frozenset[str]]:
     return known, frozenset(known)
 
 
-def _span(text: str, start: int, end: int, floor: int) -> tuple[int, int] | None:
+def _span(
+    text: str, start: int, end: int, floor: int, broken: Callable[[int, int], bool]
+) -> tuple[int, int] | None:
     """Where the amount of a sign begins and ends: the number that it leads, else the one that it follows."""
     after = _NUMBER_AFTER.match(text, end)
     before = _NUMBER_BEFORE.search(text, max(floor, start - _REACH), start)
-    if after is not None and before is not None and _is_split(start, end, before, after):
+    if after is not None and before is not None and _is_split(text, start, end, before, after):
         return before.start(1), after.end(1)
+    if after is not None and before is not None:
+        apart = broken(before.end(1), start), broken(end, after.start(1))
+        if apart[0] != apart[1]:
+            before, after = (None, after) if apart[0] else (before, None)
     if after is not None and before is not None:
         # "12 $15" and "12 € 15": the sign belongs to the number that it touches, else to the one before
         # where its language writes it last.
@@ -325,13 +356,18 @@ def _span(text: str, start: int, end: int, floor: int) -> tuple[int, int] | None
         begin = letters.start() if letters and text[start] in _SIGNS else start
         stop = after.end(1)
         tail = _CODE_AFTER.match(text, stop)
-        return begin, tail.end() if tail and _is_currency(tail[1]) else stop
+        if tail is None or not _is_currency(tail[1]):
+            return begin, stop
+        # "DKK 5.499,00 DKK 4.299,00": a code that leads the next number is not this one's.
+        leads = text[start:end].isalpha() and _NUMBER_AFTER.match(text, tail.end()) is not None
+        return begin, stop if leads else tail.end()
     return (before.start(1), end) if before is not None else None
 
 
-def _is_split(start: int, end: int, before: re.Match[str], after: re.Match[str]) -> bool:
-    """Whether the sign stands in the place of the decimal mark, as in "19€95"."""
-    glued = before.end(1) == start and after.start(1) == end
+def _is_split(text: str, start: int, end: int, before: re.Match[str], after: re.Match[str]) -> bool:
+    """Whether the sign stands in the place of the decimal mark, as in "19€95" and "19<sup>€95</sup>"."""
+    text_between = text[before.end(1) : start]
+    glued = text_between in ("", JOINT) and after.start(1) == end
     return (
         glued and re.fullmatch(r"\d{2}", after[1]) is not None and not re.search(r"[.,]\d{1,2}$", before[1])
     )
@@ -348,9 +384,19 @@ def _is_currency(word: str) -> bool:
 def _cut(textmap: TextMap, start: int, whole: str) -> Occurrence | None:
     """The match without parts that a block boundary separates from its number."""
     first = textmap.index_at(start)
-    if (split := _SPLIT.fullmatch(whole)) is not None:
+    split = _SPLIT.fullmatch(whole)
+    if (
+        split is not None
+        and JOINT in whole
+        and (textmap.broken_between(first) or not _is_cents(textmap, first + 1))
+    ):
+        split = None
+        start, whole = start + whole.index(JOINT) + 1, whole[whole.index(JOINT) + 1 :]
+        first += 1
+    if split is not None:
         text = f"{split[1]}{',' if '.' in split[1] else '.'}{split[3]} {split[2]}"
-        return Occurrence(start, start + len(whole), text, first, first, textmap.holder(first))
+        last = textmap.index_at(start + len(whole) - 1)
+        return Occurrence(start, start + len(whole), text, first, last, textmap.holder(first))
     if JOINT not in whole:
         return Occurrence(start, start + len(whole), whole.strip(), first, first, textmap.holder(first))
     parts = whole.split(JOINT)
@@ -379,7 +425,7 @@ def _cut(textmap: TextMap, start: int, whole: str) -> Occurrence | None:
 
 
 _CENTS = re.compile(r"\d{2}\s?[^\w\s%]{0,2}(?:\s?[A-Za-zč]{1,4})?")
-_SPLIT = re.compile(rf"(\d[\d., ]*)([{''.join(sorted(_SIGNS))}])(\d{{2}})")
+_SPLIT = re.compile(rf"(\d[\d., ]*){JOINT}?([{''.join(sorted(_SIGNS))}])(\d{{2}})")
 _FRACTION = re.compile(r"frac|cent|deci|penn|minor|sup|small|kopecks|pence", re.IGNORECASE)
 
 
@@ -417,6 +463,14 @@ def _with_cents_behind(textmap: TextMap, item: Occurrence) -> Occurrence:
     text = f"{whole[1]}{',' if '.' in whole[1] else '.'}{cents} {whole[2]}"
     end = textmap.starts[index] + len(textmap.pieces[index])
     return replace(item, end=end, text=text, last=index)
+
+
+def _is_cents(textmap: TextMap, index: int) -> bool:
+    """Whether a piece is set small, as the cents behind a price are."""
+    holder = textmap.holder(index)
+    return holder.tag in ("sup", "small") or bool(
+        _FRACTION.search(f"{holder.get('class')} {holder.get('itemprop')}")
+    )
 
 
 def _is_fraction(textmap: TextMap, index: int) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from lxml import etree
 
@@ -19,9 +20,23 @@ from pricecrawl.domain.market import TaxBasis
 from pricecrawl.domain.money_roles import Role, old_new_pair
 from pricecrawl.extraction.amounts import Occurrence
 from pricecrawl.extraction.controls import Control
-from pricecrawl.extraction.labels import before_role, is_for_members, no_price, tax_of
+from pricecrawl.extraction.labels import (
+    before_role,
+    is_converted,
+    is_for_members,
+    is_without,
+    no_price,
+    tax_of,
+)
 from pricecrawl.extraction.marks import Mark
-from pricecrawl.extraction.seen import Seen, is_for_several, label_below, mark_choices, read_labels
+from pricecrawl.extraction.seen import (
+    Seen,
+    is_for_several,
+    label_below,
+    mark_choices,
+    read_labels,
+    share_labels,
+)
 from pricecrawl.extraction.surroundings import Surroundings
 from pricecrawl.extraction.textmap import JOINT, TextMap
 
@@ -36,7 +51,7 @@ _KIND_MARKS = (
 ) | (Mark.EXTRA | Mark.QUANTITY | Mark.NET | Mark.GROSS | Mark.PRE_ORDER | Mark.CURRENT)
 _PRICE_LABEL = re.compile(
     r"(?<![^\W\d_])(?:price|preis|prix|precio|prezzo|preço|prijs|pris|cena|hinta|ár|preț|fiyat[ıi]?|цена|ціна|"
-    r"السعر|מחיר|τιμή|価格|价格|價格|가격)\s*:?\s*\Z",
+    r"السعر|מחיר|τιμή|価格|价格|價格|가격)\s*:?\s*(?:US|CA|AU|NZ|HK|SG)?\s*\Z",
     re.IGNORECASE,
 )
 _ALONE = re.compile(r"[\s\W\d]*", re.UNICODE)
@@ -61,22 +76,7 @@ def look(
 ) -> Visible:
     """Tell the amounts of a page apart."""
     visible = Visible()
-    seen: list[Seen] = []
-    surroundings.note_prices(occurrence.holder for occurrence in found)
-    for occurrence in found:
-        around = surroundings.around(occurrence.holder)
-        item = Seen(occurrence, around)
-        if around.hidden:
-            continue
-        if around.other:
-            item.reason = around.other
-            visible.aside.append(item)
-            continue
-        if not any(d not in "0٠۰०" for d in item.digits):
-            item.reason = "nothing"
-            visible.aside.append(item)
-            continue
-        seen.append(item)
+    seen = _own_amounts(found, surroundings, visible)
     _own_marks(seen)
     mark_choices(seen)
     heading = surroundings.subject.heading
@@ -87,28 +87,49 @@ def look(
         following = seen[number + 1].occurrence.start if number + 1 < len(seen) else len(textmap.text)
         read_labels(item, textmap, previous_end, following, surroundings.visibility)
         previous_end = item.occurrence.end
+    share_labels(seen, textmap)
+    for number, item in enumerate(seen):
         after = seen[number + 1].occurrence.first if number + 1 < len(seen) else None
         _classify(item, seen[number - 1] if number else None, textmap, after)
         if item.reason:
             visible.aside.append(item)
             continue
         item.score = _score(item, place, buying)
-        if item.choice:
-            item.reason = "one of several choices"
-            visible.options.append(item)
-        elif item.score >= WEAK and (titled := surroundings.card_title(item.around.levels)):
-            item.reason = titled
-            visible.aside.append(item)
-        elif item.score < WEAK:
-            item.reason = "too far from the product"
-            visible.aside.append(item)
-        elif item.score < THRESHOLD:
-            item.reason = ""
-            visible.vague.append(item)
-        else:
-            visible.chosen.append(item)
+        section = surroundings.section(item.around.levels)
+        if section and not (len(buying) == 1 and _beside_control(item, buying)):
+            item.score -= 3
+        _place(item, visible, surroundings)
     _settle(visible)
     return visible
+
+
+def _own_amounts(found: Sequence[Occurrence], surroundings: Surroundings, visible: Visible) -> list[Seen]:
+    """The amounts that are shown in the product's area; the others are set aside."""
+    seen: list[Seen] = []
+    surroundings.note_prices(occurrence.holder for occurrence in found)
+    for occurrence in found:
+        around = surroundings.around(occurrence.holder)
+        item = Seen(occurrence, around)
+        if around.hidden:
+            continue
+        item.reason = around.other or ("" if any(d not in "0٠۰०" for d in item.digits) else "nothing")
+        (visible.aside if item.reason else seen).append(item)
+    return seen
+
+
+def _place(item: Seen, visible: Visible, surroundings: Surroundings) -> None:
+    """Put an amount where its score and its surroundings say."""
+    if item.choice:
+        item.reason = "one of several choices"
+        visible.options.append(item)
+    elif item.score >= WEAK and (titled := surroundings.card_title(item.around.levels)):
+        item.reason = titled
+        visible.aside.append(item)
+    elif item.score < WEAK:
+        item.reason = "too far from the product"
+        visible.aside.append(item)
+    else:
+        (visible.vague if item.score < THRESHOLD else visible.chosen).append(item)
 
 
 def _own_marks(seen: Sequence[Seen]) -> None:
@@ -121,6 +142,7 @@ def _own_marks(seen: Sequence[Seen]) -> None:
         own = 0
         for step, (element, marks) in enumerate(item.around.levels[:7]):
             shared = len(held[element]) > 1
+            item.alone += not shared
             own |= marks & ~_KIND_MARKS if shared else marks
             if step > 3 and not shared:
                 own &= ~Mark.CURRENT
@@ -132,11 +154,16 @@ _DASH = re.compile(r"\s*(?:-|–|—|to|bis|à|hasta|al|до|až|~)\s*\Z", re.IG
 
 def _classify(item: Seen, previous: Seen | None, textmap: TextMap, following: int | None) -> None:
     """Kind, tax basis, or the reason why this is no price of the product."""
-    if previous is not None and not previous.reason and previous.kind is not PriceKind.LIST:
+    if previous is not None and not previous.reason:
         between = textmap.text[previous.occurrence.end : item.occurrence.start].replace(JOINT, " ")
-        if between.strip() and _DASH.fullmatch(between):
+        dashed = bool(between.strip()) and _DASH.fullmatch(between) is not None
+        if dashed and previous.kind is not PriceKind.LIST:
             previous.lowest = True
             item.reason = "the upper end of a range"
+            return
+        if dashed and previous.around.struck == item.around.struck:
+            item.kind = PriceKind.LIST
+            item.reason = "the upper end of an earlier range"
             return
     item.tax = _tax(item, previous, textmap, following)
     if previous is not None and old_new_pair(previous.before, item.before):
@@ -146,18 +173,48 @@ def _classify(item: Seen, previous: Seen | None, textmap: TextMap, following: in
         return
     own, label = item.own, item.label
     role = before_role(item.before) or (before_role(label) if label else None)
+    item.below = label_below(item, textmap, following)
+    if is_without(f"{item.before[-40:]} | {item.after[:40]} | {item.below[:60]}"):
+        item.lowest = role is Role.FROM
+        return
     if item.around.struck or own & Mark.OLD or role is Role.BEFORE:
         item.kind = PriceKind.LIST
+        item.named_old = (
+            not item.around.struck and role is None and not own & Mark.REGULAR and _is_price_list(item)
+        )
     elif (
         own & Mark.MEMBER
-        or role is Role.MEMBER
-        or is_for_members(f"{label} {item.before} | {item.after[:40]}")
+        or (role is Role.MEMBER and is_for_members(_member_words(item, previous)))
+        or is_for_members(_member_words(item, previous))
     ):
         item.kind = PriceKind.MEMBER
     elif own & Mark.PRE_ORDER:
         item.kind = PriceKind.PRE_ORDER
     item.regular = bool(own & Mark.REGULAR) or role is Role.USUAL
     item.lowest = role is Role.FROM
+
+
+def _is_price_list(item: Seen) -> bool:
+    """Whether a box is called a list of prices, which is as often a container as a list price."""
+    return any("price-list" in (element.get("class") or "") for element, _ in item.around.levels[:4])
+
+
+def _member_words(item: Seen, previous: Seen | None) -> str:
+    """The words that may say "members"; those behind a members' price belong to that one."""
+    if previous is not None and previous.kind is PriceKind.MEMBER and is_for_members(previous.after[:40]):
+        return f"{item.after[:40]} | {_pictured(item)}"
+    return f"{item.label} {item.before} | {item.after[:40]} | {item.below[:60]} | {_pictured(item)}"
+
+
+def _pictured(item: Seen) -> str:
+    """What pictures right beside the amount say: the logo of a card names whose price it is."""
+    pictures = (
+        picture
+        for element, _ in item.around.levels[: min(item.alone, 3)]
+        for picture in islice(element.iter("img", "svg", "i", "use"), 4)
+    )
+    said = [p.get("alt") or p.get("title") or p.get("aria-label") or "" for p in pictures]
+    return " ".join(text for text in said if text)[:120]
 
 
 def _tax(item: Seen, previous: Seen | None, textmap: TextMap, following: int | None) -> TaxBasis:
@@ -233,6 +290,7 @@ def _score(item: Seen, place: int | None, buying: Sequence[Control]) -> float:
     score += 2 if together else 0
     score += 1 if together and around.steps <= 8 else 0
     score += 1 if place is not None and 0 <= item.occurrence.first - place <= 80 else 0
+    score -= 2 if place is not None and item.occurrence.first < place - 3 and around.steps > 4 else 0
     score += 2 if _beside_control(item, buying) else 0
     score += 0.5 if around.chosen else 0
     score += 1 if before_role(item.before) is Role.NOW else 0
@@ -242,6 +300,8 @@ def _score(item: Seen, place: int | None, buying: Sequence[Control]) -> float:
 def _line_score(item: Seen) -> float:
     """An amount that stands alone on its line is a price tag, one within a sentence is not."""
     line = len(item.before.strip()) + len(item.after.strip())
+    if item.line > 110:
+        return -3
     if line <= 14 or _ALONE.fullmatch(item.before + item.after):
         return 2
     if line <= 32:
@@ -292,19 +352,13 @@ def _settle(visible: Visible) -> None:
     _promote_companions(visible)
     prices = [item for item in visible.chosen if item.kind is PriceKind.STANDARD]
     if not prices:
+        prices = _named_old_alone(visible)
+    if not prices:
         visible.struck_only = any(
             item.kind is PriceKind.LIST and item.around.struck for item in visible.chosen
         )
         return
-    if any(not item.lowest for item in prices) and any(item.lowest for item in prices):
-        best_plain = max(item.score for item in prices if not item.lowest)
-        for item in prices:
-            if item.lowest and best_plain >= item.score - 1:
-                item.reason = "a price from which others start"
-    for item in prices:
-        cheaper = [other for other in prices if other is not item and not other.reason and not other.regular]
-        if item.regular and cheaper and not item.reason:
-            item.kind = PriceKind.LIST
+    _set_lesser_aside(prices)
     prices = [item for item in prices if not item.reason and item.kind is PriceKind.STANDARD]
     strength: dict[str, float] = {}
     for item in prices:
@@ -319,6 +373,41 @@ def _settle(visible: Visible) -> None:
     visible.vague += [item for item in visible.chosen if item.reason == "less likely than another amount"]
     visible.aside += [item for item in visible.chosen if item.reason and item not in visible.vague]
     visible.chosen = kept
+
+
+def _named_old_alone(visible: Visible) -> list[Seen]:
+    """A box may be called "price-list" without being crossed out: its amount alone is the price."""
+    named = [item for item in visible.chosen if item.kind is PriceKind.LIST and item.named_old]
+    if len({item.digits for item in named}) != 1:
+        return []
+    for item in named:
+        item.kind = PriceKind.STANDARD
+    return named
+
+
+def _set_lesser_aside(prices: Sequence[Seen]) -> None:
+    """Of several amounts: where others start, the usual one beside a cheaper, what is only converted."""
+    plain = [item.score for item in prices if not item.lowest]
+    for item in prices:
+        if item.lowest and plain and max(plain) >= item.score - 1:
+            item.reason = "a price from which others start"
+    for item in prices:
+        cheaper = [
+            other
+            for other in prices
+            if not other.reason
+            and not other.regular
+            and 0 < other.value < item.value
+            and other.score >= item.score - 4
+            and (other.tax is not TaxBasis.EXCLUSIVE or item.tax is other.tax)
+        ]
+        if item.regular and cheaper and not item.reason:
+            item.kind = PriceKind.LIST
+    left = [item for item in prices if not item.reason and item.kind is PriceKind.STANDARD]
+    converted = [item for item in left if is_converted(item.before)]
+    if len(converted) < len(left):
+        for item in converted:
+            item.reason = "a converted amount"
 
 
 def raw_of(item: Seen, *, generic: bool) -> RawPrice:

@@ -19,7 +19,7 @@ from pricecrawl.extraction.document import Document
 from pricecrawl.extraction.offers import OfferContext, raw_price
 from pricecrawl.extraction.products import OTHER_VARIANT, Structured
 from pricecrawl.extraction.states import states
-from pricecrawl.extraction.stock_words import schema_availability
+from pricecrawl.extraction.stock_words import schema_availability, state_of
 from pricecrawl.extraction.subject import Subject
 from pricecrawl.extraction.things import Node, as_list, short, text_of
 from pricecrawl.extraction.variants import Choice, asked_choice, chosen_variants, preset_choice, variants_of
@@ -421,6 +421,12 @@ def _raw_prices(holder: _Holder) -> list[RawPrice]:
 
 
 def _stock(known: Node, holder: _Holder) -> StockReading | None:
+    told = text_of(known.get("availability_html") or known.get("availability_text"))
+    if told and (state := state_of(told)) in (Availability.OUT_OF_STOCK, Availability.PRE_ORDER):
+        return StockReading(state, Method.EMBEDDED.value, 0.80, f"{holder.source} availability", told[:60])
+    inner = known.get("inventory") or known.get("stock") or known.get("availability")
+    if isinstance(inner, dict):
+        known = {**{short(key): value for key, value in inner.items()}, **known}
     for key in _STOCK:
         value = known.get(key)
         if value is None or isinstance(value, dict | list):

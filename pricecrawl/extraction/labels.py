@@ -26,7 +26,7 @@ _GROSS = re.compile(
 )
 _NET = re.compile(
     rf"(?:excl?(?:uding|usive of|\.|)|exkl(?:usive|\.|)|ex\.?|without|ohne|sans|sin|senza|zonder|utan|"
-    rf"uten|bez|без|zzgl\.?|plus|\+|before) ?\.? ?"
+    rf"uten|bez|без|ללא|בלי|zzgl\.?|plus|\+|before) ?\.? ?"
     rf"(?:of )?(?:\d+(?:[.,]\d+)? ?% ?)?{_VAT}|{_VAT} ?\.? ?(?:excl|exkl|excluded|exclu|no incluid|"
     rf"esclusa|niet inbegrepen|hariç)|\bh\.?t\.?\b(?!\w)|"
     rf"\bnetto\b|税抜|税別|未税|不含税|부가세 ?별도|tax excluded|without tax|ex vat|غير شامل|לא כולל מע",
@@ -36,7 +36,7 @@ _EXTRA = re.compile(
     r"\b(?:protection|warranty|guarantee|insurance|protect(?:ion)? plan|care plan|garantie|versicherung|"
     r"garanzia|garantía|assurance|"
     r"assembly|installation|montage|einbau|gift ?wrap|geschenkverpackung|gift box|donat(?:e|ion)|"
-    r"trade-?in|restocking|fee|charge|surcharge|"
+    r"trade-?in|restocking|value|worth|membership|fee|charge|surcharge|"
     r"deposit|pfand|recycling|eco-?tax|customs|minimum order|order minimum|credit|gift ?card|bonus|"
     r"points?|cash ?back|back in rewards)\b",
     re.IGNORECASE,
@@ -59,8 +59,10 @@ _THRESHOLD = re.compile(
     r"nad|свыше)\b[^.]{0,24}$",
     re.IGNORECASE,
 )
+# "Free" alone says little: a price may be duty free, and coffee caffeine-free.
 _FREE_FROM = re.compile(
-    r"(?:free|frei|gratis|gratuit[eo]?|kostenlos|kostenfrei|zdarma|darmo\w*|бесплатн\w*|безкоштовн\w*|"
+    r"(?:(?<![\w-])free(?=[^.]{0,36}?\b(?:ship|deliver|post|return|gift|sample|over|above|from|order|when|spend|"
+    r"collect|pick|install|p&p|carriage))|frei|gratis|gratuit[eo]?|kostenlos|kostenfrei|zdarma|darmo\w*|бесплатн\w*|безкоштовн\w*|"
     r"ücretsiz|مجاني|חינם)"
     r"[^.]{0,40}$",
     re.IGNORECASE,
@@ -77,11 +79,15 @@ _UNIT_WORDS = re.compile(
     re.IGNORECASE,
 )
 _MEMBER = re.compile(
-    r"\b(?:member(?:s|ship)?\b(?! of)|club\b|clubcard|loyalty|with (?:your )?card|card ?holder|vip\b|"
+    r"\b(?:member(?:s|ship)?\b(?! of)|insider|family (?:price|preis|prix|pris|prijs)|nectar\b|"
+    r"(?:bank|store|loyalty|payment|credit|debit|gold|red) ?card\b|wallet\b|app (?:price|preis|only)|in-app|"
+    r"club\b|clubcard|loyalty|with (?:your )?card|card ?holder|vip\b|"
     r"prime\b|insider|rewards? price|"
     r"mitglied\w*|mit (?:kunden|club|payback|vorteils)?karte|club|adhérent\w*|carte (?:fidélité|"
     r"de fidélité)|soci[oa]s?\b|tarjeta|"
-    r"medlem\w*|klub\w*|s kartou|z kartą|с картой|по карте|для членов|üye\w*|会员|會員|会員|회원)",
+    r"medlem\w*|klub\w*|s kartou|z kartą|"
+    r"с картой|по карте|картой|кошельк\w*|банком|для членов|üye\w*|会员|會員|会員|"
+    r"회원)|לחברי|חברי מועדון|מועדון|לבעלי כרטיס",
     re.IGNORECASE,
 )
 _SUBSCRIBE = re.compile(
@@ -89,6 +95,8 @@ _SUBSCRIBE = re.compile(
     r"s'abonner|suscr\w+|abonnam\w+|"
     r"подписк\w*|first order|new customers?|with code|use code|coupon|promo code|gutscheincode|"
     r"with trade|student|refurb\w*|open box|"
+    r"upon opening|new card ?(?:member|holder)?s?|credit ?card|"
+    r"after (?:discount|rebate|coupon|cash ?back)|auto-?replenish|"
     r"used from|used -|gebraucht|b-ware|occasion|second hand|rent(?:al)?\b|miete\w*|lease)",
     re.IGNORECASE,
 )
@@ -114,6 +122,23 @@ def after_role(text: str) -> Role | None:
     return roles.label_after(text)[0]
 
 
+_CONVERTED = re.compile(
+    r"(?:[≈≃~∼]|\b(?:approx(?:imately|\.)?|equivalent(?: to)?|environ|circa|ca\.|ungefähr|aproximadamente|"
+    r"aprox\.?|około|cerca de))\s*:?\s*(?:[A-Z]{2,3}\s*)?\Z",
+    re.IGNORECASE,
+)
+# "Pay $354 after $25 off on opening a card": the words after may be cut off where the next amount begins.
+_AFTER_DISCOUNT = re.compile(
+    r"\W{0,3}(?:after|nach abzug|après|después de|dopo)\b\W*"
+    r"(?:$|rebate|coupon|discount|savings|tax credit|cash ?back|mail-?in|trade-?in|remise|descuento|sconto)",
+    re.IGNORECASE,
+)
+_OVER = re.compile(
+    r"\b(?:deal|offer|sale|promotion|angebot|aktion|offre|oferta|offerta)\b[^.]{0,16}\b(?:has |is |ist )?"
+    r"(?:ended|expired|over|abgelaufen|beendet|vorbei|terminée|expirée|finalizad[oa]|scadut[oa])\b|"
+    r"(?:\b00?\s?(?:d|days?|h|hrs?|hours?|m|mins?|s|secs?|tage?|std)\b\W*){3,}",
+    re.IGNORECASE,
+)
 _COUNTED = re.compile(r"(?<![\d.,])(\d{1,2})(\D{0,24})$")
 _BY_ROLE = {
     Role.SAVING: "an amount saved",
@@ -121,6 +146,12 @@ _BY_ROLE = {
     Role.INSTALMENT: "an instalment",
     Role.UNIT: "a unit price",
 }
+
+
+@lru_cache(maxsize=8192)
+def is_converted(before: str) -> bool:
+    """Whether the words before an amount say that it is only what another currency makes of the price."""
+    return bool(_CONVERTED.search(before))
 
 
 @lru_cache(maxsize=8192)
@@ -135,6 +166,10 @@ def no_price(before: str, after: str) -> str:
         return "a unit price"
     if before.rstrip().endswith("(") and _PER_PIECE.match(after):
         return "a unit price"
+    if _AFTER_DISCOUNT.match(after):
+        return "a price under a condition"
+    if _OVER.search(after) or _OVER.search(before[-40:]):
+        return "a deal that is over"
     follows = after_role(after)
     if follows in _BY_ROLE:
         return _BY_ROLE[follows]
@@ -164,7 +199,22 @@ def _by_label(before: str, after: str) -> str:
     return ""
 
 
+_WITHOUT = re.compile(
+    r"(?:^|\W)(?:without|non-?|ohne|sans|sin|senza|sem|zonder|utan|uten|uden|bez|без|fără|nélkül|ללא)\W+"
+    r"(?:\w+\W+){0,2}$",
+    re.IGNORECASE,
+)
+
+
 @lru_cache(maxsize=4096)
 def is_for_members(text: str) -> bool:
-    """Whether a label says that only members pay this."""
-    return bool(_MEMBER.search(text))
+    """Whether a label says that only members or holders of a card pay this ("without a card" does not)."""
+    found = _MEMBER.search(text)
+    return found is not None and _WITHOUT.search(text[: found.start()]) is None
+
+
+@lru_cache(maxsize=4096)
+def is_without(text: str) -> bool:
+    """Whether a label says that this is paid without membership or card."""
+    found = _MEMBER.search(text)
+    return found is not None and _WITHOUT.search(text[: found.start()]) is not None

@@ -54,10 +54,10 @@ _NAMES: dict[int, str] = {
         price-old rrp msrp srp uvp list-price price-list listprice compare-at compareat[a-z]* compare-price
         price-compare before previous suggested[a-z]* retail retailprice pseudo pseudoprice original-price
         price-original originalprice tachado barre ante[s]? stary puvodni del
-        undiscounted non-sale first-price regular-price-old slashed?
+        undiscounted non-sale first-price deleted regular-price-old slashed?
     """,
     Mark.REGULAR: r"""
-        regular regularprice normal original standard full
+        regular regularprice normal-price price-normal normalprice original standard full-price price-full
     """,
     Mark.SAVING: r"""
         sav(?:e|es|ed|ing|ings) you-save yousave discount-(?:amount|value|percent[a-z]*|badge|label)
@@ -103,7 +103,8 @@ _NAMES: dict[int, str] = {
         mini-?cart[a-z-]* mini-?basket[a-z-]* mini-?bag
         cart-(?:total|amount|count|summary|items?|drawer|flyout|sidebar|link|icon|subtotal|quick|preview|popup|notification|widget|content|empty|free|body|header|footer)[a-z-]*
         (?:header|top|site|shopping|ajax|side|off-?canvas)-?(?:cart|basket|bag)[a-z-]*
-        basket-(?:total|summary|items?|link|icon) sub-?total warenkorb[a-z_-]* checkout[a-z-]* cart-?items?
+        basket-(?:total|summary|items?|link|icon) sub-?total warenkorb[a-z_-]*
+        checkout-?(?:summary|total|cart|page|drawer|sidebar|preview|items?|list) cart-?items?
     """,
     Mark.OTHERS: r"""
         related[a-z]* recommend[a-z]* recs? reco similar[a-z]* also-?[a-z]* cross-?sell[a-z]* up-?sell[a-z]*
@@ -111,13 +112,15 @@ _NAMES: dict[int, str] = {
         popular[a-z]* suggest(?:ion|ions|ed-products?) alternatives? listing-card[a-z]* product-?cards?
         product-?tiles? product-?list[a-z]* products?-?grid[a-z]* product-?item-?(?:info|link|details)?
         product-?(?:box|thumb|teaser|miniature|slide|slider[a-z]*) grid-?products? item-?slider[a-z-]*
-        product-?slider[a-z-]* teaser[a-z]* tile tiles you-?may[a-z-]* viewed customers?-[a-z-]+
+        product-?slider[a-z-]* teaser[a-z]* tile tiles you-?may[a-z-]* viewed
+        customers?-(?:also|who|view|bought|buy|like|love|ultimately)[a-z-]*
         other-?(?:sellers?|offers?|products?)[a-z-]* more-?(?:products?|items?|from|like)[a-z-]*
         compar(?:e|ison)-?(?:table|products?|items?|list|grid|widget)[a-z-]*
         collection-?(?:grid|list|products?) wishlist[a-z]* ads? advert[a-z]* new-?arrivals?
         look-?products? shop-?the-?look accessor(?:y|ies) bundles? bundle-?items?
         frequently[a-z-]* bought-together fbt combo kit-?items? complete-the-look all-?offers?
-        seller-?list[a-z]* offer-?list[a-z]* search-?results?[a-z-]* results-?list autocomplete
+        seller-?list[a-z]* alt(?:ernative)?-?offers?[a-z-]*
+        offer-?list[a-z]* search-?results?[a-z-]* results-?list autocomplete
     """,
     Mark.FURNITURE: r"""
         nav navbar[a-z]* navigation[a-z-]* main-?nav[a-z-]* menu[a-z]* mega-?menu[a-z-]* top-?bar[a-z-]*

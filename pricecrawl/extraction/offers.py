@@ -90,6 +90,10 @@ class OfferReading:
         """The prices that may be the price."""
         return [p for p in self.prices if p.kind in (PriceKind.STANDARD, PriceKind.SALE, PriceKind.PRE_ORDER)]
 
+    def past(self, now: datetime | None) -> bool:
+        """Whether the offer's stated time is over."""
+        return now is not None and self.ends is not None and _aware(self.ends, now) <= now
+
 
 @dataclass(slots=True)
 class OfferContext:
@@ -99,6 +103,10 @@ class OfferContext:
     selector: str
     currency: str = ""
     zone: tzinfo | None = None
+
+
+def _aware(moment: datetime, now: datetime) -> datetime:
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=now.tzinfo)
 
 
 def raw_price(value: object, currency: object, context: OfferContext, kind: PriceKind) -> RawPrice | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from pricecrawl.domain.availability import Availability, StockReading
 from pricecrawl.domain.candidate import Method, PriceKind, RawPrice
@@ -52,7 +53,8 @@ class Structured:
 
     `options` are offers between which nothing in the page's address decides; while there are any,
     `prices` is empty. `own` is False where nothing ties the data to this page; `asked` tells
-    that `prices` are those of the variant that the address or the page has chosen. `set_aside` are
+    that `prices` are those of the variant that the address or the page has chosen, `expired` that their
+    stated time has passed. `set_aside` are
     (price, reason) pairs of amounts that are no price of the product.
     """
 
@@ -76,6 +78,7 @@ class Structured:
     trace: list[str] = field(default_factory=list)
     own: bool = True
     asked: bool = False
+    expired: bool = False
     likeness: float = 0.0
     currency: str = ""
 
@@ -113,6 +116,7 @@ def read_structured(nodes: Sequence[Node], method: Method, subject: Subject) -> 
             f"The {method.value} data names {len(products)} products; “{text_of(node.get('name'))[:60]}” is"
             " taken" + (" as this page's own." if reading.own else ", but nothing ties it to this page.")
         )
+    reading.asked = len(products) > 1 and _is_asked(best, products, subject)
     _describe(reading, node)
     variants = _variants(node, group)
     options = [
@@ -122,9 +126,31 @@ def read_structured(nodes: Sequence[Node], method: Method, subject: Subject) -> 
     ]
     _choose(reading, options, subject, single=len(variants) == 1)
     others = [item for item in products if item not in group and not _below(item, best)]
+    if reading.asked:
+        sisters = [item for item in others if item.path[:-1] == best.path[:-1]]
+        _set_others_aside(reading, sisters, method, subject, OTHER_VARIANT)
+        others = [item for item in others if item not in sisters]
     _set_others_aside(reading, others, method, subject)
     _set_rest_aside(reading, found, method)
     return reading
+
+
+def _is_asked(best: Found, products: list[Found], subject: Subject) -> bool:
+    """Whether the address names this product and none of its sisters: they are the variants of one thing."""
+    wanted = subject.address.wanted
+    sisters = [item for item in products if item is not best and item.path[:-1] == best.path[:-1]]
+    if not wanted or not sisters or not any("variant" in part.lower() for part in best.path):
+        return False
+    mine = _variant_tokens(best.node, subject) & wanted
+    return bool(mine) and not any(mine & _variant_tokens(item.node, subject) for item in sisters)
+
+
+def _variant_tokens(node: Node, subject: Subject) -> set[str]:
+    known = fields(node)
+    tokens = _tokens(known, subject)
+    for offer in offers_in(known.get("offers")):
+        tokens |= _tokens(fields(offer), subject)
+    return tokens
 
 
 def _is_product(node: Node) -> bool:
@@ -279,6 +305,7 @@ def _choose(reading: Structured, options: list[_Option], subject: Subject, *, si
     """Settle on the offer that the address asks for, or keep the open options."""
     if not options:
         return
+    options = _new_first(reading, options)
     offers, past = in_force([option.offer for option in options], subject.now)
     for offer in past:
         _put_aside(reading, offer, "an offer that does not hold at this time")
@@ -300,7 +327,7 @@ def _choose(reading: Structured, options: list[_Option], subject: Subject, *, si
     if len(priced) > 1 and len(amounts) > 1 and not all(len(o.offer.standard) > 1 for o in priced):
         reading.options = [option.offer for option in options]
         return
-    take(reading, [option.offer for option in options])
+    take(reading, [option.offer for option in options], subject.now)
     chosen = priced[0] if priced else options[0]
     for key, value in chosen.offer.node.items():
         if key in _GTINS and not reading.gtin:
@@ -309,13 +336,32 @@ def _choose(reading: Structured, options: list[_Option], subject: Subject, *, si
     reading.mpn = reading.mpn or text_of(chosen.offer.node.get("mpn"))
 
 
-def take(reading: Structured, offers: Sequence[OfferReading]) -> None:
+_CONDITIONS = ("used", "refurbished", "damaged", "open box", "openbox")
+
+
+def _new_first(reading: Structured, options: list[_Option]) -> list[_Option]:
+    """Without used and refurbished offers, where new ones stand beside them."""
+
+    def is_used(option: _Option) -> bool:
+        return any(word in option.offer.condition.lower() for word in _CONDITIONS)
+
+    left = [option for option in options if not is_used(option)]
+    if not left or len(left) == len(options) or not any(option.offer.condition for option in left):
+        return options
+    for option in options:
+        if is_used(option):
+            _put_aside(reading, option.offer, "an offer of used goods")
+    return left
+
+
+def take(reading: Structured, offers: Sequence[OfferReading], now: datetime | None = None) -> None:
     """Accept offers as the product's: their prices, and their stock where they agree on it."""
     reading.options = []
     for offer in offers:
         reading.prices += offer.prices
         reading.set_aside += offer.notes
     first = next((offer for offer in offers if offer.standard), offers[0])
+    reading.expired = all(offer.past(now) for offer in offers if offer.standard)
     reading.seller = reading.seller or first.seller
     reading.shipping = reading.shipping or first.shipping
     reading.condition = reading.condition or first.condition
@@ -323,6 +369,9 @@ def take(reading: Structured, offers: Sequence[OfferReading]) -> None:
     known = {stock.value for stock in readings if stock.value is not Availability.UNKNOWN}
     if len(known) == 1:
         reading.stock.append(next(stock for stock in readings if stock.value in known))
+    elif Availability.IN_STOCK in known and len({bare_amount(p) for o in offers for p in o.standard}) == 1:
+        # Sizes at one price, some sold out: the product can be bought.
+        reading.stock.append(next(s for s in readings if s.value is Availability.IN_STOCK))
     elif known:
         # Several offers, some sold out: the one whose price is taken speaks, with less certainty.
         speaks = first.stock or readings[0]
@@ -358,12 +407,14 @@ def _asked_for(options: list[_Option], subject: Subject) -> list[_Option]:
     wanted = subject.address.wanted
     strengths = []
     for option in options:
-        tokens = _tokens(option.variant, subject) | _tokens(option.offer.node, subject)
+        mine = _tokens(option.offer.node, subject)
+        tokens = _tokens(option.variant, subject) | mine
         traits = {
             text.lower() for key in _TRAITS for node in (option.variant, option.offer.node)
             for text in texts_of(node.get(key))
         }  # fmt: skip
-        strength = 3 * len(wanted & tokens) + len(wanted & traits)
+        # An offer's own number tells it from its sisters; the product's is that of all of them.
+        strength = 3 * len(wanted & tokens) + 3 * len(wanted & mine) + len(wanted & traits)
         links = [text_of(option.offer.node.get("url")), text_of(option.variant.get("url"))]
         if any(
             link and same_path(_absolute(link, subject), own) for link in links for own in subject.addresses
@@ -472,11 +523,12 @@ def _set_rest_aside(reading: Structured, found: list[Found], method: Method) -> 
             reading.set_aside.append((price, "no offer of the product"))
 
 
-def _set_others_aside(reading: Structured, others: list[Found], method: Method, subject: Subject) -> None:
+def _set_others_aside(
+    reading: Structured, others: list[Found], method: Method, subject: Subject, reason: str = ""
+) -> None:
     for item in others[:60]:
         node = fields(item.node)
         context = OfferContext(method, "/".join(item.path[-4:]) or "Product", "", subject.zone)
         for offer in offers_in(node.get("offers")):
-            _put_aside(
-                reading, read_offer(offer, context), f"of another product, “{text_of(node.get('name'))[:40]}”"
-            )
+            why = reason or f"of another product, “{text_of(node.get('name'))[:40]}”"
+            _put_aside(reading, read_offer(offer, context), why)

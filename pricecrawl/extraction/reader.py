@@ -18,7 +18,8 @@ from pricecrawl.domain.candidate import (
 )
 from pricecrawl.domain.listing import RawListing
 from pricecrawl.domain.market import Market, TaxBasis
-from pricecrawl.domain.money import amount_of
+from pricecrawl.domain.money import amount_of, read_price
+from pricecrawl.domain.reasons import ReviewReason
 from pricecrawl.extraction.amounts import occurrences, unsigned
 from pricecrawl.extraction.buybox import Visible, look, raw_of
 from pricecrawl.extraction.controls import Control, controls
@@ -156,6 +157,7 @@ class _Reader:
         self.surroundings = Surroundings(document, self.subject)
         self.subject.aside = self.surroundings.aside
         self.trace: list[str] = []
+        self.doubts: list[str] = []
 
     def read(self) -> PageReading:
         structured = self._structured()
@@ -166,6 +168,7 @@ class _Reader:
         self.market = page_market(self.document, self.given, stated)
         found = occurrences(self.document.textmap)
         self.controls: list[Control] = controls(self.document)
+        self.found = found
         visible = look(self.document.textmap, found, self.surroundings, self.controls)
         if not visible.chosen and (bare := unsigned(self.document)):
             signed = {item.first for item in found}
@@ -173,15 +176,18 @@ class _Reader:
             visible = look(self.document.textmap, found, self.surroundings, self.controls)
         shown, choices = self._shown(visible)
         self._find_currency([*shown, *choices], structured)
+        self._prefer_shown_currency(shown, structured)
         seen_stock = self._seen_stock()
         best = max((item.score for item in visible.chosen), default=0.0)
         if self._needs_state(structured, shown, best, [*seen_stock, *_stock_of(structured)]):
             embedded = read_embedded(self.document, self.subject)
             if embedded is not None:
                 structured.append(embedded)
-        if not shown and not choices and not any(r.own and (r.prices or r.options) for r in structured):
+        payable = any(price.kind is not PriceKind.LIST for price in shown)
+        if not payable and not choices and not any(r.own and (r.prices or r.options) for r in structured):
             shown += self._likeliest(visible, decide([*seen_stock, *_stock_of(structured)]).value)
-        together = reconcile(structured, shown, choices, market=self.market)
+        named = self.subject.heading is not None
+        together = reconcile(structured, shown, choices, market=self.market, named=named)
         stock = [*seen_stock, *_stock_of(structured)]
         self.trace.append(f"Stock: {decide(stock).reason}")
         self.trace += together.trace
@@ -197,12 +203,37 @@ class _Reader:
         """Where several currencies share a sign, the page's scripts or its list of currencies may name it."""
         if self.market.currency is not None:
             return
+        tags = {reading[1] for price in shown if (reading := amount_of(price, self.market)) is not None}
+        if len(tags) == 1 and None not in tags:
+            self.market = replace(self.market, currency=tags.pop())
+            return
         prices = [*shown, *(price for reading in structured if reading.own for price in reading.prices)]
         readings = [(price.text, amount_of(price, self.market)) for price in prices]
         unclear = [text for text, reading in readings if reading is not None and reading[1] is None]
         if unclear:
             named = scripted_currency(self.document) or offered_currency(self.document, unclear)
+            named = named or self._only_currency()
             self.market = replace(self.market, currency=named)
+
+    def _only_currency(self) -> str | None:
+        """The currency of all amounts on the page that name one, wherever they stand."""
+        plain = replace(self.market, currency=None)
+        texts = {item.text for item in self.found if item.signed}
+        codes = {read_price(text, market=plain).currency for text in list(texts)[:60]} - {None}
+        return codes.pop() if len(codes) == 1 else None
+
+    def _prefer_shown_currency(self, shown: Sequence[RawPrice], structured: Sequence[Structured]) -> None:
+        """Where the caller knows no currency, that of the price tag comes before that of the markup."""
+        stated = self.market.currency
+        if self.given.currency is not None or stated is None:
+            return
+        payable = [price for price in shown if price.kind is not PriceKind.LIST]
+        plain = replace(self.market, currency=None)
+        seen = {reading[1] for price in payable if (reading := amount_of(price, plain)) is not None}
+        if len(seen) == 1 and (code := seen.pop()) is not None and code != stated:
+            self.market = replace(self.market, currency=code)
+            self.doubts.append(ReviewReason.CURRENCY_CONFLICT.value)
+            self.trace.append(f"The page shows {code} while its markup states {stated}: a person must look.")
 
     def _structured(self) -> list[Structured]:
         readings: list[Structured | None] = [
@@ -226,7 +257,7 @@ class _Reader:
 
     def _likeliest(self, visible: Visible, stock: Availability) -> list[RawPrice]:
         """Where no source gives a price: the one vague amount that stands out, as a guess for a person."""
-        if stock in (Availability.OUT_OF_STOCK, Availability.NOT_AVAILABLE):
+        if stock not in (Availability.IN_STOCK, Availability.PRE_ORDER, Availability.UNKNOWN):
             return []
         if self.rules.tier(CATEGORY[PriceKind.STANDARD]) is not Tier.GLOBAL:
             return []
@@ -354,7 +385,7 @@ class _Reader:
     ) -> RawListing:
         own = [reading for reading in structured if reading.own]
         best = sorted(own, key=lambda reading: (reading.method is Method.EMBEDDED, -reading.likeness))
-        hints = list(together.hints)
+        hints = [*together.hints, *self.doubts]
 
         def first(name: str) -> str:
             ruled = self._field(name)

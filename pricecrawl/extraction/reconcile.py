@@ -51,9 +51,14 @@ def reconcile(
     choices: Sequence[RawPrice],
     *,
     market: Market,
+    named: bool = False,
 ) -> Reconciled:
-    """Bring the sources of a page together: `shown` are visible prices, `choices` unchosen options."""
+    """Bring the sources of a page together: `shown` are visible prices, `choices` unchosen options.
+
+    `named` tells that the page has a heading of its own, with which names in its data can be compared.
+    """
     result = Reconciled()
+    _disown(readings, amounts(shown, market), market, result, named=named)
     shown = _drop_other_variants(readings, shown, market, result)
     visible = amounts((p for p in shown if RANGE not in p.context), market)
     for reading in readings:
@@ -76,6 +81,27 @@ def reconcile(
     _open_choices(result, choices, market)
     result.prices = _once_per_method(result.prices, market)
     return result
+
+
+def _disown(
+    readings: Sequence[Structured], visible: set[Decimal], market: Market, result: Reconciled, *, named: bool
+) -> None:
+    """Data of another product, or of a time that has passed, where the page shows another price."""
+    for reading in readings:
+        said = amounts([*reading.prices, *(p for o in reading.options for p in o.prices)], market)
+        if not reading.own or reading.method is Method.EMBEDDED or not visible or not said or said & visible:
+            continue
+        if named and reading.name and reading.likeness == 0:
+            reading.own = False
+            result.trace.append(
+                f"The {reading.method.value} data names “{reading.name[:60]}”, which is not what the page is"
+                " called, and gives another price than the page shows: it is set aside."
+            )
+        elif reading.expired:
+            reading.own = False
+            result.trace.append(
+                f"The {reading.method.value} price held until a day that has passed; the page shows another."
+            )
 
 
 def _drop_other_variants(

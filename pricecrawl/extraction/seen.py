@@ -5,12 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from itertools import pairwise
 
 from lxml import etree
 
 from pricecrawl.domain.candidate import PriceKind
 from pricecrawl.domain.market import TaxBasis
+from pricecrawl.domain.money import read_price
+from pricecrawl.domain.money_roles import Role
 from pricecrawl.extraction.amounts import Occurrence
+from pricecrawl.extraction.labels import before_role, tax_of
 from pricecrawl.extraction.marks import Mark
 from pricecrawl.extraction.surroundings import Around, first_name
 from pricecrawl.extraction.textmap import JOINT, TextMap, words_of
@@ -19,7 +25,7 @@ from pricecrawl.extraction.visibility import Visibility
 _DIGITS = re.compile(r"\d+")
 
 
-@dataclass(slots=True)
+@dataclass
 class Seen:
     """One amount of the page with what was made of it."""
 
@@ -38,6 +44,15 @@ class Seen:
     label: str = ""
     selector: str = ""
     labelled_after: bool = False
+    below: str = ""
+    alone: int = 0
+    line: int = 0
+    named_old: bool = False
+
+    @cached_property
+    def value(self) -> Decimal:
+        """The amount as a number; zero where it cannot be read."""
+        return read_price(self.occurrence.text).amount or Decimal(0)
 
     @property
     def digits(self) -> str:
@@ -101,7 +116,10 @@ def mark_choices(seen: Sequence[Seen]) -> None:
     Two boxes make a list where their names or a radio button say so, three do in any case.
     """
     holding: dict[etree._Element, str] = {}
+    payable: set[etree._Element] = set()
     for item in seen:
+        if not item.around.struck and not item.own & (Mark.OLD | Mark.MEMBER):
+            payable.update(element for element, _ in item.around.levels[:7])
         for element, _ in item.around.levels[:7]:
             holding.setdefault(element, item.digits)
     families: dict[tuple[etree._Element, object, str], list[etree._Element]] = {}
@@ -123,6 +141,9 @@ def mark_choices(seen: Sequence[Seen]) -> None:
                 families[parent, element.tag, name] = like
             if len({holding[child] for child in like}) < 2:
                 continue
+            # A box with nothing but an old or a members' price makes it a list of the prices of one thing.
+            if any(child not in payable for child in like):
+                break
             around = any(mark & Mark.CHOICE for _, mark in levels[step : step + 3])
             if (
                 (len(like) >= 3 and _all_named(like, holding))
@@ -185,6 +206,7 @@ def read_labels(item: Seen, textmap: TextMap, floor: int, ceiling: int, visibili
         index += 1
         stop = min(textmap.starts[index + 1] - 1, ceiling)
     after = text[occurrence.end : min(stop, occurrence.end + 120)].replace(JOINT, " ")
+    item.line = _line_length(textmap, first, last)
     item.before = " ".join(before.split()) + (" " if before[-1:].isspace() else "")
     item.after = (" " if after[:1].isspace() else "") + " ".join(after.split())
     if (
@@ -193,6 +215,57 @@ def read_labels(item: Seen, textmap: TextMap, floor: int, ceiling: int, visibili
         and start == textmap.starts[min(first, len(textmap.starts) - 1)]
     ) or (item.before.strip() == "" and first > 0):
         item.label = _label_above(item, textmap, first, floor, visibility)
+
+
+def share_labels(seen: Sequence[Seen], textmap: TextMap) -> None:
+    """Give the words between two amounts to the one that they belong to.
+
+    The same amount written twice (once for screen readers) has the words before the first and those after
+    the last. A tax label between two amounts belongs to the lower one if it says without, to the higher one
+    if it says with tax, where tax can be what lies between them.
+    """
+    for one, two in pairwise(seen):
+        if two.occurrence.start - one.occurrence.end > 60:
+            continue
+        between = textmap.text[one.occurrence.end : two.occurrence.start].replace(JOINT, " ")
+        if one.digits == two.digits:
+            if not _broken(one, two, textmap) and before_role(between) in (None, Role.SAVING, Role.UNIT):
+                two.before, two.label = one.before, one.label
+        elif (basis := tax_of(between)) is not TaxBasis.UNKNOWN:
+            low, high = sorted((one.value, two.value))
+            if not low < high <= low * Decimal("1.41"):
+                continue
+            if (basis is TaxBasis.EXCLUSIVE) == (one.value > two.value):
+                one.after = ""
+            else:
+                two.before = two.label = ""
+    for one, two in reversed(list(pairwise(seen))):
+        near = two.occurrence.start - one.occurrence.end <= 60
+        if near and one.digits == two.digits and not _broken(one, two, textmap):
+            one.after = two.after
+
+
+def _broken(one: Seen, two: Seen, textmap: TextMap) -> bool:
+    """Whether a line ends between two amounts."""
+    return any(textmap.broken_between(index) for index in range(one.occurrence.last, two.occurrence.first))
+
+
+def _line_length(textmap: TextMap, first: int, last: int) -> int:
+    """Characters of the whole line of an amount, other amounts on it included; at most some 200."""
+    while (
+        first > 0
+        and textmap.starts[last] - textmap.starts[first] < 200
+        and not textmap.broken_between(first - 1)
+    ):
+        first -= 1
+    end = last
+    while (
+        end + 1 < len(textmap.pieces)
+        and textmap.starts[end] - textmap.starts[last] < 200
+        and not textmap.broken_between(end)
+    ):
+        end += 1
+    return sum(len(" ".join(piece[:400].split())) for piece in textmap.pieces[first : end + 1])
 
 
 def _label_above(item: Seen, textmap: TextMap, first: int, floor: int, visibility: Visibility) -> str:

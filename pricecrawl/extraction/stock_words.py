@@ -60,6 +60,7 @@ raktáron|készleten|azonnal elérhető|elérhető|în stoc|in stoc|disponibil|s
 dostupno|u prodaji|yra sandėlyje|ir noliktavā|laos
 в наличии|есть в наличии|в наличності|є в наявності|в наявності|на складе|доступен|на склад|в наличност
 налично|готов к отправке|готово до відправки
+stok ready|ready stock|stok masih ada
 stokta|stokta var|stokta mevcut|mevcut|hızlı teslimat|διαθέσιμο|άμεσα διαθέσιμο|σε απόθεμα
 παραλαβή από το κατάστημα άμεσα
 متوفر|متوفر في المخزون|متوفرة|متاح|متوفر حاليا|במלאי|קיים במלאי|זמין במלאי|còn hàng|stok tersedia|tersedia
@@ -72,7 +73,7 @@ unavailable|not available|no longer available
 out-of-stock|temporarily out of stock|currently out of stock|item unavailable|product unavailable
 backorder|back order|backordered|on backorder|back-order
 available on backorder|on back order|currently sold out|this item is sold out|out of print|zero in stock
-unavailable online|0 in stock|awaiting stock
+unavailable online|0 in stock|awaiting stock|изчерпано|изчерпан|läbi müüdud|išparduota|izpārdots|otsas
 nicht lieferbar|nicht verfügbar|ausverkauft|vergriffen|nicht auf lager|nicht vorrätig
 derzeit nicht verfügbar|momentan nicht verfügbar
 zur zeit nicht lieferbar|derzeit nicht lieferbar|aktuell nicht verfügbar|leider ausverkauft
@@ -141,7 +142,8 @@ become a member to buy|join to buy|membership required
 """
 # Not statements about now: alerts, conditions, questions.
 _NOTHING = """
-back in stock|when available|when in stock|if available|when back in stock|in stock soon
+back in stock|email me when back in stock
+when available|when in stock|if available|when back in stock|in stock soon
 back in stock soon|notify me when available|not available for pickup|unavailable for pickup
 not available in stores
 check availability|check stock|store availability|see availability|availability in store

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 from lxml import etree
 
@@ -47,6 +48,14 @@ _ROLES = {
 _STRUCK = re.compile(r"text-decoration[a-z-]*\s*:\s*[^;]*line-through", re.IGNORECASE)
 _CHOICE_TAGS = frozenset(("li", "label", "button", "a", "div", "tr", "span"))
 _CARD_TAGS = frozenset(("li", "article", "div", "a", "td", "section", "tr", "figure"))
+_LESSER_HEADINGS = frozenset(("h2", "h3", "h4", "h5"))
+_UNKNOWN: Any = object()
+_BUYING_TITLE = re.compile(
+    r"pric|preis|prix|prec|prezz|prijs|\bpris|cena|hinta|fiyat|цен|ціна|价|價|가격|buy|purchase|order|\bnew\b|kauf|"
+    r"bestell|achet|command|compr|acquist|koop|köp|kup|choose|select|option|size|colou?r|variant|quantit|"
+    r"auswahl|wähl|größe|taille|talla|taglia|maat|storlek|availab|verfügbar|stock|deal|offer|angebot|sale",
+    re.IGNORECASE,
+)
 MAX_CLIMB = 60
 MAX_FAMILY = 600
 _PICTURE = re.compile(r"\.(?:jpe?g|png|webp|gif|avif|svg)(?:[?#]|$)|/media/", re.IGNORECASE)
@@ -55,6 +64,9 @@ _OTHERS_TITLE = re.compile(
     r"recommend|recently viewed|"
     r"frequently bought|bought together|sponsored|best ?sellers?|trending|popular (?:products|items)|"
     r"more (?:from|like|items)|"
+    r"other (?:editions|versions|titles|products|offers|vendors)|see also|andere (?:verkopers|anbieter|"
+    r"verkäufer)|weitere (?:anbieter|verkäufer|angebote)|autres (?:vendeurs|offres)|altri venditori|"
+    r"otros vendedores|outros vendedores|inni sprzedawcy|andra säljare|другие продавцы|"
     r"complete the look|goes (?:well )?with|pairs well|accessories|other sellers|compare with|"
     r"alternatives?\b|"
     r"ähnliche|passend|zubehör|kunden (?:kauften|haben|sahen)|auch interessieren|wird oft zusammen|"
@@ -115,6 +127,7 @@ class Surroundings:
         self._other: dict[etree._Element, str] = {}
         self.priced: set[etree._Element] = set()
         self._titled: dict[etree._Element, str] = {}
+        self._sections: dict[etree._Element, etree._Element | None] = {}
         self._shelves: dict[tuple[etree._Element, object, str], bool] = {}
         self._families: dict[etree._Element, dict[tuple[object, str], list[etree._Element]]] = {}
         self._repeated: dict[etree._Element, bool] = {}
@@ -277,9 +290,50 @@ class Surroundings:
                 self.priced.add(node)
                 node = node.getparent()
 
+    def section(self, levels: Sequence[tuple[etree._Element, int]]) -> str:
+        """The lesser heading under which an amount stands, if it names anything but the buying.
+
+        A page goes on to other things under further headings; what the product costs stands under its own.
+        """
+        for element, _ in levels[:12]:
+            heading = self._sections.get(element, _UNKNOWN)
+            if heading is _UNKNOWN:
+                heading = self._sections[element] = self._heading_of(element)
+            if heading is not None:
+                text = words_of(heading, 120)
+                own = _BUYING_TITLE.search(text) or self.subject.names_it(text) >= 0.85
+                return "" if own or any(character.isdigit() for character in text) else text
+        return ""
+
+    def _heading_of(self, box: etree._Element) -> etree._Element | None:
+        """The lesser heading that a box begins with or that stands before it among its sisters."""
+        first = next((child for child in islice(box, 2) if isinstance(child.tag, str)), None)
+        for candidate in (first, first[0] if first is not None and len(first) else None):
+            if candidate is not None and candidate.tag in _LESSER_HEADINGS and self._is_below(candidate):
+                return candidate
+        before = box.getprevious()
+        for _ in range(12):
+            if before is None or before in self.spine:
+                return None
+            if before.tag in _LESSER_HEADINGS:
+                return before if self._is_below(before) else None
+            before = before.getprevious()
+        return None
+
+    def _is_below(self, heading: etree._Element) -> bool:
+        """Whether a heading comes after the product's own."""
+        own = self.subject.heading
+        if own is None or own.tag in _LESSER_HEADINGS:
+            return False
+        top, place = self.document.textmap.position(own), self.document.textmap.position(heading)
+        return top is not None and place is not None and place > top
+
     def card_title(self, levels: Sequence[tuple[etree._Element, int]]) -> str:
         """Why a box around an amount is a card of another product, empty if it is not."""
+        section = self.section(levels)
         for element, _ in levels[:10]:
+            if section and self._names_another(element):
+                return f"beside the name of another product under “{section[:40]}”"
             known = self._titled.get(element)
             if known is None:
                 known = self._titled[element] = self._titled_others(element)
@@ -297,6 +351,15 @@ class Surroundings:
         if any(len(text) < 70 and _OTHERS_TITLE.search(text) for text in texts):
             return "under a heading of other products"
         return "beside the linked name and picture of another product" if self._links_a_product(box) else ""
+
+    def _names_another(self, box: etree._Element) -> bool:
+        """Whether a box links to another page by a name."""
+        for number, link in enumerate(box.iter("a")):
+            if number > 4:
+                return False
+            if self._target(link) and sum(map(str.isalpha, words_of(link, 60))) >= 4:
+                return True
+        return False
 
     def _links_a_product(self, box: etree._Element) -> bool:
         """A picture and a name that lead to one and the same other page."""
