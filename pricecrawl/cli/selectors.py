@@ -175,8 +175,10 @@ def induce(
     from pricecrawl.cli.output import out, print_json
     from pricecrawl.cli.session import database, price_rules
     from pricecrawl.config import Config
+    from pricecrawl.db.crawl import CrawlStore
     from pricecrawl.domain.errors import UsageProblem
     from pricecrawl.learning.induction import induce as propose
+    from pricecrawl.spiders.loader import load_catalog
     from pricecrawl.workflows.teaching import teach
 
     wanted = _kind(kind)
@@ -192,6 +194,8 @@ def induce(
             rules = price_rules(config).get(source)
             chosen = proposals[confirm - 1].rule
             now = datetime.now(UTC)
+            # A shop that was never crawled may be taught from a saved page.
+            CrawlStore(engine).sync_sources([(source, load_catalog(config).get(source).platform)])
             teach(engine, source, wanted, chosen, by=current_user(by), now=now, rules=rules, sku=of)
     if as_json:
         print_json({"source": source, "price": amount, "page": name, "proposals": proposals})
@@ -306,6 +310,7 @@ def _pages(
 
 def _document(path: Path) -> Document:
     import gzip
+    import zlib
 
     from pricecrawl.domain.errors import UsageProblem
     from pricecrawl.extraction.document import Document
@@ -313,8 +318,8 @@ def _document(path: Path) -> Document:
     try:
         body = path.read_bytes()
         return Document.from_bytes(gzip.decompress(body) if path.suffix == ".gz" else body)
-    except OSError as error:
-        raise UsageProblem(f"{path} cannot be read: {error.strerror or error}.") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise UsageProblem(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
 
 
 def _show(proposals: Sequence[Proposal], name: str, amount: Decimal) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from decimal import Decimal
 from pathlib import Path
@@ -353,6 +354,24 @@ def test_induce_learns_from_a_page_on_which_no_price_was_read(
     assert [item.price for item in everything(db, tables.observation)] == [Decimal("29.90")]
 
 
+def test_a_shop_that_was_never_crawled_is_taught_from_a_saved_page(
+    db: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_row(tmp_path, "https://kettles.example")
+    monkeypatch.setenv("PRICECRAWL_SOURCES", str(tmp_path / "rows"))
+    saved, other = tmp_path / "kettle.html", tmp_path / "whisk.html"
+    saved.write_text(page("kettle"), encoding="utf-8")
+    other.write_text(page("whisk"), encoding="utf-8")
+    files = ("--page", str(saved), "--check", str(other))
+    code, out, _ = command(capsys, "selectors", "induce", "kettles", "-p", "29,90", *files, "--confirm", "1")
+    assert code == 0
+    assert "It finds a price on 1 of 1 other pages of the shop." in out
+    (entry,) = LearningStore(db).selectors("kettles")[PriceKind.STANDARD]
+    assert entry.selector == ".today-price"
+    found = json.loads(command(capsys, "extract", str(saved), "--source", "kettles", "--json")[1])
+    assert ("29.90", "learned") in {(item["amount"], item["tier"]) for item in found["candidates"]}
+
+
 def test_forget_takes_back_what_was_learned(crawled: Engine, capsys: pytest.CaptureFixture[str]) -> None:
     command(capsys, "selectors", "induce", "kettles", "-p", "29,90", "--confirm", "1", "--by", "ann")
     code, _, err = command(capsys, "selectors", "forget", "kettles", ".never")
@@ -434,6 +453,17 @@ def test_induce_says_what_is_wrong(
     assert code == 2
     assert problem in err
     assert LearningStore(crawled).selectors("kettles") == {}
+
+
+@pytest.mark.parametrize("cut", [200, 12])
+def test_a_damaged_page_is_told_in_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], cut: int
+) -> None:
+    file = tmp_path / "page.html.gz"
+    file.write_bytes(gzip.compress(page("kettle").encode() * 9)[:cut])
+    code, out, err = command(capsys, "selectors", "test", ".now", str(file))
+    assert (code, out) == (2, "")
+    assert "page.html.gz cannot be read:" in " ".join(err.split())
 
 
 def test_sel1_a_rule_is_tried_on_a_page_with_the_parser_that_crawls_use(
