@@ -84,8 +84,8 @@ def kinds(as_json: _Json = False) -> None:
     for kind, (needs, takes) in rows.items():
         table.add_row(kind, " ".join(map(str.upper, needs)), " ".join(map(str.upper, takes)))
     out.print(table)
-    out.print("each is PRICECRAWL_TARGET_<NAME>_<KEY>, with KIND itself and, for all, CHANNEL, PRICE_LIST,")
-    out.print("CUSTOMER_GROUP, SETTLE_SECONDS and TIMEOUT_SECONDS")
+    out.print("each is PRICECRAWL_TARGET_<NAME>_<KEY>, with KIND itself and, for all, SETTLE_SECONDS and")
+    out.print("TIMEOUT_SECONDS")
 
 
 def read(target: _Name, sku: _Sku, *, as_json: _Json = False) -> None:

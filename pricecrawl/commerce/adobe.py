@@ -44,6 +44,8 @@ class AdobeCommerceTarget(HttpTarget):
     currency. `bulk` writes through the queue. `tax_basis` says what the store's prices contain.
     """
 
+    places = frozenset({"channel"})
+
     def __init__(
         self,
         base_url: str,

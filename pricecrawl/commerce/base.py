@@ -42,13 +42,17 @@ SETTLE = timedelta(seconds=60)
 """How long a write without an answer may still land: longer than a platform's own request timeout."""
 
 
+PLACES = ("channel", "price_list", "customer_group")
+"""What a scope may name besides currency and tax."""
+
+
 class HttpTarget(abc.ABC):
     """One shop platform over HTTP; see `pricing.ports.CommerceTarget` for what the methods answer."""
 
     name: str
     capabilities: Capabilities
-    price_lists: ClassVar[bool] = False
-    """Whether `scope.price_list` may be set."""
+    places: ClassVar[frozenset[str]] = frozenset()
+    """Parts of a scope that tell this platform's prices apart: of channel, price_list, customer_group."""
 
     def __init__(self, name: str, capabilities: Capabilities, http: Http) -> None:
         self.name = name
@@ -78,7 +82,8 @@ class HttpTarget(abc.ABC):
             return Rejected("tax_basis", f"{self.name} has no {scope.tax_basis.value} prices")
         if command.effective != Effective() and not self.capabilities.effective_window:
             return Rejected("effective_window", f"{self.name} has no prices for a time")
-        if (scope.price_list and not self.price_lists) or scope.customer_group or scope.min_quantity != 1:
+        named = {name for name in PLACES if getattr(scope, name)}
+        if named - self.places or scope.min_quantity != 1:  # written anyway, it would be another price
             return Rejected("scope", f"{self.name} cannot write a price of scope {scope.key}")
         try:
             return self._write(command)

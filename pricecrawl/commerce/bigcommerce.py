@@ -39,7 +39,7 @@ class BigCommerceTarget(HttpTarget):
     number, empty for the base price. `tax_basis` says what the store's prices contain.
     """
 
-    price_lists = True
+    places = frozenset({"price_list"})
 
     def __init__(
         self,

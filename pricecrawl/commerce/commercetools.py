@@ -51,7 +51,7 @@ class CommercetoolsTarget(HttpTarget):
     price without either. `tax_basis` says what the project's prices contain.
     """
 
-    price_lists = True
+    places = frozenset({"channel", "price_list"})
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """The targets that the environment names: `PRICECRAWL_TARGET_<NAME>_KIND` and what that kind needs.
 
 The settings of a kind are the arguments of its adapter, so that an adapter is added by writing it and
-naming it here. `CHANNEL`, `PRICE_LIST` and `CUSTOMER_GROUP` say which of a platform's prices are ours,
+naming it here. `CHANNEL` and `PRICE_LIST` say which of a platform's prices are ours, where it has several;
 `SETTLE_SECONDS` and `TIMEOUT_SECONDS` how patient we are with it. Credentials go over HTTPS only, except
 to this very machine.
 """
@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from pricecrawl.commerce.adobe import AdobeCommerceTarget
+from pricecrawl.commerce.base import PLACES
 from pricecrawl.commerce.bigcommerce import BigCommerceTarget
 from pricecrawl.commerce.commercetools import CommercetoolsTarget
 from pricecrawl.commerce.file import FileTarget
@@ -41,7 +42,6 @@ KINDS: dict[str, Any] = {
     "woocommerce": WooCommerceTarget,
 }
 
-_PLACE = ("channel", "price_list", "customer_group")
 _PATIENCE = ("settle_seconds", "timeout_seconds")
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _OURS = frozenset({"name", "settle_time", "timeout"})
@@ -66,7 +66,8 @@ def settings_of(kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         if name not in _OURS and argument.kind is not inspect.Parameter.VAR_KEYWORD
     }
     needed = tuple(name for name, argument in arguments.items() if argument.default is argument.empty)
-    return needed, tuple(name for name in arguments if name not in needed)
+    more = [name for name in arguments if name not in needed]
+    return needed, (*more, *(name for name in PLACES if name in KINDS[kind].places))
 
 
 def _placement(name: str, settings: Mapping[str, SecretStr]) -> Placement:
@@ -74,7 +75,7 @@ def _placement(name: str, settings: Mapping[str, SecretStr]) -> Placement:
     kind = given.pop("kind", "").lower()
     if kind not in KINDS:
         raise UsageProblem(f"{_variable(name, 'kind')} must be one of {', '.join(KINDS)}.")
-    place = {key: given.pop(key) for key in _PLACE if key in given}
+    place = {key: given.pop(key) for key in PLACES if key in given and key in KINDS[kind].places}
     patience = _patience(name, given)
     needed, more = settings_of(kind)
     for key in needed:
@@ -82,8 +83,8 @@ def _placement(name: str, settings: Mapping[str, SecretStr]) -> Placement:
             raise UsageProblem(f"{_variable(name, key)} is missing: a {kind} target needs it.")
     for key in given:
         if key not in {*needed, *more}:
-            known = ", ".join(part.upper() for part in (*needed, *more, *_PLACE, *_PATIENCE))
-            raise UsageProblem(f"{_variable(name, key)} is no setting of a {kind} target; it has {known}.")
+            known = ", ".join(part.upper() for part in (*needed, *more, *_PATIENCE))
+            raise UsageProblem(f"{_variable(name, key)} is no setting of the kind {kind}, which has {known}.")
     options = patience | {key: _value(name, kind, key, text) for key, text in given.items()}
     try:
         return Placement(KINDS[kind](**options, name=name), **place)

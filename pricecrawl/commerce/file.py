@@ -13,7 +13,7 @@ import re
 import threading
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
 
 import fsspec
 
@@ -64,6 +64,8 @@ class FileTarget:
         ValueError: the address cannot be one, or those three are given for something else than SFTP.
         ImportError: the package that the address needs is not installed.
     """
+
+    places: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(
         self,

@@ -61,7 +61,7 @@ class ShopifyTarget(HttpTarget):
     `scope.price_list` is the id of a price list (`gid://shopify/PriceList/…`), empty for the base price.
     """
 
-    price_lists = True
+    places = frozenset({"price_list"})
 
     def __init__(
         self,

@@ -53,6 +53,8 @@ class VendureTarget(HttpTarget):
     `admin_url` and `shop_url` are the two GraphQL endpoints; `scope.channel` is a channel token.
     """
 
+    places = frozenset({"channel"})
+
     def __init__(
         self,
         admin_url: str,

@@ -7,8 +7,8 @@ import inspect
 import pytest
 from pydantic import SecretStr
 
+from pricecrawl.commerce.adobe import AdobeCommerceTarget
 from pricecrawl.commerce.configured import KINDS, placements, settings_of
-from pricecrawl.commerce.oscar import OscarTarget
 from pricecrawl.config import Config
 from pricecrawl.domain.errors import UsageProblem
 from pricecrawl.domain.market import TaxBasis
@@ -37,7 +37,7 @@ def test_every_kind_is_made_of_what_it_needs(kind: str, tmp_path: object) -> Non
 
 def test_every_setting_is_one_that_can_be_written() -> None:
     for kind, adapter in KINDS.items():
-        for name in (name for names in settings_of(kind) for name in names):
+        for name in {name for names in settings_of(kind) for name in names} - adapter.places:
             default = inspect.signature(adapter).parameters[name].default
             assert default in (inspect.Parameter.empty, "") or isinstance(default, bool | TaxBasis), (
                 kind,
@@ -47,12 +47,12 @@ def test_every_setting_is_one_that_can_be_written() -> None:
 
 def test_the_environment_gives_places_and_the_basis_of_tax(monkeypatch: pytest.MonkeyPatch) -> None:
     for key, value in {
-        "KIND": "oscar", "BASE_URL": "https://shop.example", "USER": "prices", "PASSWORD": "canary-1",
+        "KIND": "adobe", "BASE_URL": "https://shop.example", "TOKEN": "canary-1",
         "TAX_BASIS": "excl", "CHANNEL": "uk",
     }.items():  # fmt: skip
         monkeypatch.setenv(f"PRICECRAWL_TARGET_OWN_{key}", value)
     made = placements(Config.load().targets)["own"]
-    assert isinstance(made.target, OscarTarget)
+    assert isinstance(made.target, AdobeCommerceTarget)
     assert made.target.capabilities.tax_bases == (TaxBasis.EXCLUSIVE,)
     assert made.channel == "uk"
 
@@ -64,7 +64,7 @@ def test_the_environment_gives_places_and_the_basis_of_tax(monkeypatch: pytest.M
         ({"kind": "magento"}, "SHOP_KIND must be one of adobe"),
         (
             {"kind": "file", "url": "memory://x", "token": "canary-1"},
-            "SHOP_TOKEN is no setting of a file target",
+            "SHOP_TOKEN is no setting of the kind file",
         ),
         (
             {"kind": "adobe", "base_url": "https://x.example", "token": "canary-1", "bulk": "perhaps"},
@@ -87,8 +87,32 @@ def test_the_environment_gives_places_and_the_basis_of_tax(monkeypatch: pytest.M
             "target shop cannot be opened",
         ),
         (
-            {"kind": "file", "url": "memory://x", "channel": "a|b"},
+            {"kind": "adobe", "base_url": "https://x.example", "token": "canary-1", "channel": "a|b"},
             "cannot contain",
+        ),
+        # Taken and ignored, each of these would write the price of everybody instead.
+        (
+            {"kind": "file", "url": "memory://x", "channel": "uk"},
+            "SHOP_CHANNEL is no setting of the kind file",
+        ),
+        (
+            {
+                "kind": "oscar",
+                "base_url": "https://x.example",
+                "user": "u",
+                "password": "canary-1",
+                "channel": "uk",
+            },
+            "SHOP_CHANNEL is no setting of the kind oscar",
+        ),
+        (
+            {
+                "kind": "adobe",
+                "base_url": "https://x.example",
+                "token": "canary-1",
+                "customer_group": "staff",
+            },
+            "SHOP_CUSTOMER_GROUP is no setting of the kind adobe",
         ),
     ],
 )
