@@ -69,7 +69,7 @@ def list_selectors(
         out.print("no selector has been learned yet; confirming a doubtful price teaches the first")
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("source")
+    table.add_column("source", overflow="fold")
     table.add_column("kind")
     table.add_column("selector", overflow="fold", ratio=1)
     for name in ("score", "matches", "failures"):

@@ -8,6 +8,7 @@ and never used by themselves.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -33,6 +34,8 @@ MAX_RULES = 600
 _MAX_ANCESTORS = 10
 _CONTEXTS_PER_ANCESTOR = 3
 _MAX_STEPS = 8
+_TAG = re.compile(r"(?<![\w\-.#:=\"'\\])[a-z][a-z0-9]*(?=[.#\[])")
+"""The tag before a class, an id or an attribute: it rarely tells two rules apart."""
 _LANDMARKS = ("main", "article", "form", "section", "dl", "table")
 
 
@@ -97,7 +100,11 @@ def induce(
         for text in script_rules(document, price, trial.reader):
             consider(text, 0.0)
     best = sorted(found.values(), key=lambda p: (-p.score, len(p.rule), p.rule))
-    return best[:limit]
+    # A person chooses between ways to find the price, not between spellings of one.
+    kinds: dict[str, Proposal] = {}
+    for proposal in best:
+        kinds.setdefault(_TAG.sub("", proposal.rule).replace(" > ", " "), proposal)
+    return list(kinds.values())[:limit]
 
 
 def shows(document: Document, price: Decimal, market: Market) -> bool:

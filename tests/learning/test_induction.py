@@ -84,6 +84,15 @@ def test_a_place_without_any_name_is_found_by_its_number() -> None:
     assert [m.value for m in parse_rule(rule).matches(document)] == ["29,90 €"]
 
 
+def test_the_proposals_are_ways_to_find_the_price_and_not_spellings_of_one() -> None:
+    document = page("<main><p class=price><span class=now>29,90 €</span> <del>49,90 €</del></p></main>")
+    rules = [proposal.rule for proposal in induce(document, Decimal("29.90"), market=EUR)]
+    assert rules[0] == ".price .now"
+    assert ".now" in rules
+    assert not {"p.price .now", ".price > .now", ".price span.now"} & set(rules)
+    assert len(rules) == len(set(rules)) > 2
+
+
 def test_a_page_without_any_name_is_counted_from_its_body() -> None:
     document = page(
         "<div><div><h1>Kettle</h1><p><span>29,90 €</span></p><p><span>5,00 €</span></p></div></div>"
