@@ -70,6 +70,15 @@ class StoredResponse:
     request_headers: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A page as it will stand in a file: the response's member, the request's, the digest of the body."""
+
+    response: bytes
+    request: bytes
+    digest: str
+
+
 class DamagedRecord(ValueError):
     """These bytes are not one whole record of the expected kind."""
 
@@ -110,10 +119,8 @@ def warcinfo(filename: str, *, source: str, run_id: int, software: str, now: dat
     return record_id, member(_serialise("", headers, None, body))
 
 
-def page(
-    fetched: Fetched, *, source: str, run_id: int, info_id: str, robots_digest: str | None
-) -> tuple[bytes, bytes, str]:
-    """The response's member, the request's member, and the digest of the body."""
+def page(fetched: Fetched, *, source: str, run_id: int, info_id: str, robots_digest: str | None) -> Packed:
+    """Both records of a page, compressed; `info_id` is that of the file they are for."""
     url = safe_url(fetched.url)
     digest = digest_of(fetched.body)
     response_id = _new_id()
@@ -143,7 +150,7 @@ def page(
         "WARC-Block-Digest": digest_of(request_http.compute_headers_buffer() or request_http.headers_buff),
         "WARC-Payload-Digest": digest_of(b""),
     } | common
-    return (
+    return Packed(
         member(_serialise(url, response, http, fetched.body)),
         member(_serialise(url, request, request_http, b"")),
         digest,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC
 from threading import Lock
 from time import monotonic
@@ -17,10 +18,10 @@ from pricecrawl.domain.errors import StorageProblem
 from pricecrawl.domain.observation import EvidenceRef
 from pricecrawl.evidence import records
 from pricecrawl.evidence.files import Growing, open_files
-from pricecrawl.evidence.records import DamagedRecord, Fetched, StoredResponse
+from pricecrawl.evidence.records import DamagedRecord, Fetched, Packed, StoredResponse
 from pricecrawl.evidence.redact import safe_url
 
-__all__ = ["EvidenceStore", "Fetched", "StoredResponse", "WarcWriter"]
+__all__ = ["EvidenceStore", "Fetched", "Parcel", "StoredResponse", "WarcWriter"]
 
 FILE_BYTES = 256 * 2**20
 """A file that has grown past this is closed and the next one begun."""
@@ -92,6 +93,14 @@ class EvidenceStore:
         return self.files.read(ref.warc, ref.offset, ref.length)
 
 
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """A page made ready for one file: what its records say of that file and of robots, and the records."""
+
+    of: tuple[str, str | None]
+    packed: Packed
+
+
 class WarcWriter:
     """Writes the records of one run; thread-safe, blocking.
 
@@ -113,8 +122,20 @@ class WarcWriter:
         self._robots: dict[str, str] = {}
         self._synced_at = monotonic()
 
-    def write(self, fetched: Fetched) -> EvidenceRef:
+    def pack(self, fetched: Fetched) -> Parcel:
+        """Do beforehand what takes time about a page that may be written soon; nothing is written of it.
+
+        Raises:
+            StorageProblem: the page's file cannot be begun.
+        """
+        with self._lock:
+            self._open(fetched)
+            return self._pack(fetched)
+
+    def write(self, fetched: Fetched, parcel: Parcel | None = None) -> EvidenceRef:
         """Write one response and its request; the reference is to the response's record.
+
+        `parcel` is what `pack` made of the same page.
 
         Raises:
             StorageProblem: the disk is full or the store unusable; the file ends with the record before.
@@ -122,22 +143,18 @@ class WarcWriter:
         host = urlsplit(fetched.url).netloc
         with self._lock:
             file = self._open(fetched)
-            response, request, digest = records.page(
-                fetched,
-                source=self._source,
-                run_id=self._run_id,
-                info_id=self._info_id,
-                robots_digest=self._robots.get(host),
-            )
-            offset = file.append(response + request)
+            if parcel is None or parcel.of != (self._info_id, self._robots.get(host)):
+                parcel = self._pack(fetched)
+            packed = parcel.packed
+            offset = file.append(packed.response + packed.request)
             self._records += 1
             if fetched.kind == "robots":
-                self._robots[host] = digest
+                self._robots[host] = packed.digest
             ref = EvidenceRef(
-                digest=digest,
+                digest=packed.digest,
                 warc=self._name,
                 offset=offset,
-                length=len(response),
+                length=len(packed.response),
                 url=safe_url(fetched.url),
                 fetched_at=fetched.fetched_at,
             )
@@ -173,6 +190,13 @@ class WarcWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _pack(self, fetched: Fetched) -> Parcel:
+        robots = self._robots.get(urlsplit(fetched.url).netloc)
+        packed = records.page(
+            fetched, source=self._source, run_id=self._run_id, info_id=self._info_id, robots_digest=robots
+        )
+        return Parcel((self._info_id, robots), packed)
 
     def _open(self, fetched: Fetched) -> Growing:
         if self._file is None:

@@ -25,6 +25,7 @@ from scrapy.http import Response
 
 from pricecrawl.config import Config
 from pricecrawl.domain.challenge import Classification
+from pricecrawl.domain.errors import PricecrawlError
 from pricecrawl.domain.identifiers import read_gtin
 from pricecrawl.domain.listing import RawListing
 from pricecrawl.domain.observation import EvidenceRef, Observation
@@ -32,14 +33,14 @@ from pricecrawl.domain.reasons import RefusalReason
 from pricecrawl.domain.run import RunOutcome, RunResult
 from pricecrawl.domain.urls import host_key, is_loopback
 from pricecrawl.extensions.counts import Counts, Refusal
-from pricecrawl.extensions.pages import NOTHING_KNOWN, Handful, Known, Page, fetched_from
+from pricecrawl.extensions.pages import NOTHING_KNOWN, Handful, Known, Packing, Page, fetched_from
 from pricecrawl.middlewares.pace import PacedDownloader
 
 if TYPE_CHECKING:
     from pricecrawl.db.crawl import CrawlStore, EvidenceRow, RejectionRow
     from pricecrawl.domain.normalize import Rejected
     from pricecrawl.egress.passage import Passage
-    from pricecrawl.evidence.store import EvidenceStore, Fetched, WarcWriter
+    from pricecrawl.evidence.store import EvidenceStore, WarcWriter
     from pricecrawl.spiders.base import PlatformSpider
 
 logger = logging.getLogger("pricecrawl.run")
@@ -163,9 +164,20 @@ class CurrentRun:
             StorageProblem: the page cannot be kept or the database does not answer.
         """
         await self.room.wait()
+        known = self._in("reads", self._ask, listings)
         if page.ref is None and page.response is not None:
-            page.ref = await self.keep(page.response, kind="page")
-        return Handful(page, listings, await self._in("reads", self._ask, listings))
+            packing = page.packing or self._packing(page.response, "page")
+            page.packing = None
+            page.ref, found = await asyncio.gather(self._keep(packing), known)
+        else:
+            found = await known
+        return Handful(page, listings, found)
+
+    def expect(self, page: Page) -> None:
+        """Listings of this page are likely: make its evidence ready while its spider reads it."""
+        if page.response is not None:
+            page.packing = self._packing(page.response, "page")
+            self._threads["files"].submit(self._pack, page.packing)
 
     def _ask(self, listings: Sequence[RawListing]) -> dict[str, Known]:
         """In a thread: the last accepted price, the preference, and what else carries the same GTIN."""
@@ -201,22 +213,36 @@ class CurrentRun:
         Raises:
             StorageProblem: the store cannot be written.
         """
+        return await self._keep(self._packing(response, kind))
+
+    def _packing(self, response: Response, kind: str) -> Packing:
+        return Packing(fetched_from(response, kind=kind, fetched_at=now()))
+
+    async def _keep(self, packing: Packing) -> EvidenceRef:
         from pricecrawl.db.crawl import EvidenceRow
 
-        fetched = fetched_from(response, kind=kind, fetched_at=now())
-        ref = await self._in("files", self._write, fetched)
-        self._evidence_rows.append(EvidenceRow(ref=ref, status=response.status, kind=kind))
+        fetched = packing.fetched
+        ref = await self._in("files", self._write, packing)
+        self._evidence_rows.append(EvidenceRow(ref=ref, status=fetched.status, kind=fetched.kind))
         self.counts.evidence_records += 1
         self.counts.evidence_bytes += ref.length
         return ref
 
-    def _write(self, fetched: Fetched) -> EvidenceRef:
+    def _pack(self, packing: Packing) -> None:
+        """In the file thread, before the same page's `_write`, which repeats what fails here and says so."""
+        with contextlib.suppress(PricecrawlError, OSError):
+            packing.parcel = self._file_writer().pack(packing.fetched)
+
+    def _write(self, packing: Packing) -> EvidenceRef:
+        return self._file_writer().write(packing.fetched, packing.parcel)
+
+    def _file_writer(self) -> WarcWriter:
         if self._writer is None:
             from pricecrawl.evidence.store import EvidenceStore
 
             self._evidence = EvidenceStore(self.config.evidence_url)
             self._writer = self._evidence.writer(self.slug, self.run_id or 0)
-        return self._writer.write(fetched)
+        return self._writer
 
     def reject(self, item: RawListing, rejected: Rejected) -> None:
         """A rejection becomes a row with the next batch."""

@@ -16,22 +16,32 @@ if TYPE_CHECKING:
     from pricecrawl.domain.confirmed import Confirmed
     from pricecrawl.domain.consensus import Anchor, Preference
     from pricecrawl.domain.normalize import KnownSizes, Rejected
-    from pricecrawl.evidence.store import Fetched
+    from pricecrawl.evidence.store import Fetched, Parcel
 
 # Headers that could carry a secret never reach evidence, whoever set them.
 _SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
 
 
 @dataclass(slots=True, eq=False)
+class Packing:
+    """A page on its way to evidence; `parcel` is what was made ready of it beforehand, if that went well."""
+
+    fetched: Fetched
+    parcel: Parcel | None = None
+
+
+@dataclass(slots=True, eq=False)
 class Page:
     """One response, shared by all listings read from it; `ref` is set once it was written to evidence.
 
-    `response` is None for a listing that a spider made without a page of its own.
+    `response` is None for a listing that a spider made without a page of its own. `packing` is under way
+    where listings are expected.
     """
 
     response: Response | None
     fetched_at: datetime
     ref: EvidenceRef | None = None
+    packing: Packing | None = None
 
 
 @dataclass(frozen=True, slots=True)

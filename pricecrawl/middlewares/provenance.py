@@ -20,7 +20,7 @@ from pricecrawl.domain.run import RunOutcome
 from pricecrawl.extensions.current import CurrentRun, current_run, now
 from pricecrawl.extensions.pages import Collected, Page
 
-HANDFUL = 250
+HANDFUL = 500
 
 
 class ProvenanceMiddleware:
@@ -28,6 +28,8 @@ class ProvenanceMiddleware:
 
     def __init__(self, run: CurrentRun) -> None:
         self._run = run
+        # Callbacks of the spider that gave listings: they will do so again.
+        self._giving: set[str] = set()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> ProvenanceMiddleware:
@@ -48,19 +50,17 @@ class ProvenanceMiddleware:
     ) -> AsyncIterator[Any]:
         """The listings of one callback share one page."""
         page = Page(response, now())
-        handful: list[RawListing] = []
-        async for output in result:
-            if not isinstance(output, RawListing):
-                yield output
-                continue
-            handful.append(output)
-            if len(handful) >= HANDFUL:
-                for item in await self._stamped(handful, page):
+        callback = _callback(response)
+        if callback in self._giving:
+            self._run.expect(page)
+        async for listings, others in _handfuls(result):
+            if listings:
+                self._giving.add(callback)
+                for item in await self._stamped(listings, page):
                     yield item
-                handful = []
-        if handful:
-            for item in await self._stamped(handful, page):
-                yield item
+            # The next page waits until the pipelines have had room for the listings of this one.
+            for other in others:
+                yield other
 
     async def _stamped(self, listings: list[RawListing], page: Page) -> list[Collected]:
         """The same listings, ready for the pipelines; none if page or database could not be reached."""
@@ -73,3 +73,35 @@ class ProvenanceMiddleware:
             self._run.stop(RunOutcome.ERROR, str(problem))
             return []
         return [Collected(handful, place) for place in range(len(listings))]
+
+
+async def _handfuls(result: AsyncIterator[Any]) -> AsyncIterator[tuple[list[RawListing], list[Any]]]:
+    """What a callback gives, in handfuls of listings, each with what came after the first of them.
+
+    What it gave before it failed counts; then the failure is passed on.
+    """
+    listings: list[RawListing] = []
+    others: list[Any] = []
+    failure: Exception | None = None
+    try:
+        async for output in result:
+            if isinstance(output, RawListing):
+                listings.append(output)
+                if len(listings) >= HANDFUL:
+                    yield listings, others
+                    listings, others = [], []
+            elif listings:
+                others.append(output)
+            else:
+                yield [], [output]
+    except Exception as problem:
+        failure = problem
+    yield listings, others
+    if failure is not None:
+        raise failure
+
+
+def _callback(response: Response) -> str:
+    """The name of the callback that reads a response."""
+    callback = response.request.callback if response.request is not None else None
+    return getattr(callback, "__name__", "parse")

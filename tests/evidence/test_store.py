@@ -564,3 +564,43 @@ def test_a_source_name_is_no_path(tmp_path: Path) -> None:
     with store.writer("../../etc/x y", 1) as writer:
         ref = writer.write(a_page())
     assert (tmp_path / "evidence" / ref.warc).resolve().is_relative_to(tmp_path / "evidence")
+
+
+# --- packed beforehand -------------------------------------------------------------------------
+
+
+def test_a_page_packed_beforehand_is_the_page(tmp_path: Path) -> None:
+    store = local(tmp_path)
+    with store.writer("kettles", 7) as writer:
+        parcel = writer.pack(a_page(1))
+        first = writer.write(a_page(2))
+        second = writer.write(a_page(1), parcel)
+    assert first.warc == second.warc
+    assert (store.read(second).url, store.read(second).body) == (a_page(1).url, a_page(1).body)
+    stored = [record for record in records_in(store, first.warc) if record.rec_type == "response"]
+    assert len(stored) == 2, "what is packed is not yet written"
+
+
+def test_a_parcel_for_another_file_or_older_robots_is_packed_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = local(tmp_path)
+    with store.writer("kettles", 7) as writer:
+        before_robots = writer.pack(a_page(1))
+        robots = writer.write(a_page(0, url="https://kettles.example/robots.txt", kind="robots"))
+        ref = writer.write(a_page(1), before_robots)
+        assert store.read(ref).robots_digest == robots.digest
+        for_this_file = writer.pack(a_page(2))
+        monkeypatch.setattr(store_module, "FILE_BYTES", 1)
+        last = writer.write(a_page(3))
+        moved = writer.write(a_page(2), for_this_file)
+    assert last.warc != moved.warc
+    infos = [record.rec_headers.get_header("WARC-Record-ID") for record in records_in(store, moved.warc)]
+    named = [record.rec_headers.get_header("WARC-Warcinfo-ID") for record in records_in(store, moved.warc)]
+    assert named[1] == infos[0]
+    assert store.verify(moved)
+
+
+def records_in(store: EvidenceStore, name: str) -> list[Any]:
+    """Every record of one file, headers only."""
+    return list(ArchiveIterator(io.BytesIO(store.files.read(name))))
