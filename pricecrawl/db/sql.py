@@ -36,7 +36,7 @@ T = TypeVar("T")
 # Below the 999 variables that an old SQLite allows in one statement.
 CHUNK = 500
 # Rows in one INSERT of SQLite, which since 3.32 allows 32,766 variables: no table of ours has 600 columns.
-_ROWS = 50
+_ROWS = 125
 
 
 def upsert(conn: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:

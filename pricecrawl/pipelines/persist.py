@@ -20,7 +20,7 @@ from pricecrawl.extensions.current import CurrentRun, current_run
 
 logger = logging.getLogger("pricecrawl.run")
 
-BATCH = 250
+BATCH = 500
 _WAITING = 2 * BATCH
 
 

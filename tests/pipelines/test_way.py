@@ -17,6 +17,7 @@ from pricecrawl.db.crawl import CrawlStore
 from pricecrawl.domain.errors import StorageProblem
 from pricecrawl.evidence.store import WarcWriter
 from pricecrawl.extensions.current import current_run
+from pricecrawl.pipelines.persist import BATCH
 from tests.crawl.whole import FeedShop, crawl, crawler_of, everything, product, products, row, run
 
 
@@ -54,7 +55,7 @@ def test_a_database_that_fails_in_mid_crawl_ends_the_run_as_an_error(
     assert finished.detail.startswith(str(problem)[:12]) or "ValueError" in finished.detail
     # Whole batches or nothing: what is there is complete.
     stored = len(everything(db, tables.observation))
-    assert stored == 500
+    assert stored == 2 * BATCH
     assert len(everything(db, tables.listing)) == len(everything(db, tables.price_history)) == stored
     assert finished.listings == stored
 
@@ -159,7 +160,7 @@ def test_a_slow_database_holds_the_crawl_back(db: Engine, monkeypatch: pytest.Mo
     held: list[int] = []
 
     async def story() -> None:
-        async with FeedShop(products(4000)) as shop:
+        async with FeedShop(products(16 * BATCH)) as shop:
             crawler = crawler_of(row(shop))
 
             def look() -> None:
@@ -176,8 +177,9 @@ def test_a_slow_database_holds_the_crawl_back(db: Engine, monkeypatch: pytest.Mo
             assert (await run(crawler)).exit_code == 0
 
     asyncio.run(story())
-    assert len(held) == 4000
-    assert max(held) <= 1100
+    assert len(held) == 16 * BATCH
+    # Two batches that wait, one that is being written, and the handful that was let in before.
+    assert max(held) <= 4 * BATCH
 
 
 def test_a_gtin_that_elsewhere_has_another_size_is_refused(db: Engine) -> None:
