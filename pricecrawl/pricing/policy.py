@@ -17,12 +17,13 @@ Every figure that a guardrail compares with stands here, with the contracts' def
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from pricecrawl.domain.condition import DAMAGED, NEW, OPEN_BOX, OTHER, REFURBISHED, USED
 from pricecrawl.domain.errors import UsageProblem
 from pricecrawl.pricing.strategy import STRATEGIES
 
@@ -98,20 +99,31 @@ class Policy:
     def resolve(self, sku: str, category: str = "", extra: Mapping[str, Any] | None = None) -> Settings:
         """Settings of one SKU: default, then its category, then its own, then `extra` (stored per SKU).
 
-        Overrides are already of their field's type: see `read_policy` and `read_overrides`.
+        A table within them (tax rates, cadences) adds to the one below it: what a category says of one
+        country leaves the other countries as they are. Overrides are already of their field's type: see
+        `read_policy` and `read_overrides`.
         """
         layers = (self.categories.get(category), self.skus.get(sku), extra)
         overrides: dict[str, Any] = {}
         for layer in layers:
-            if layer:
-                overrides.update(layer)
+            for name, value in (layer or {}).items():
+                below = overrides.get(name, getattr(self.default, name))
+                overrides[name] = {**below, **value} if name in _TABLES else value
         return dataclasses.replace(self.default, **overrides) if overrides else self.default
 
 
 BUILTIN = Policy(version=BUILTIN_VERSION, valid_from=datetime(1970, 1, 1, tzinfo=UTC))
 
 _FIELDS = {f.name: f for f in dataclasses.fields(Settings)}
-_SHARES_UNDER_ONE = {"required_margin"}
+_TABLES = frozenset({"cadence_minutes", "tax_rates"})
+
+# Fractions. A 5 that was meant as 5 % would be a limit of 500 %: no limit at all.
+_UNDER_ONE = frozenset({"required_margin", "tax_rates"})
+_SHARES = frozenset(
+    {"review_decrease", "review_increase", "cap_decrease", "cap_increase", "mapping_threshold"}
+    | {"anomaly_cost_share", "anomaly_outlier_share", "anomaly_market_move"}
+    | {"breaker_sku_share", "breaker_value_share", "canary_share"}
+)
 _CHOICES = {
     "strategy": tuple(STRATEGIES),
     "unknown_shipping": ("none", "exclude"),
@@ -133,9 +145,9 @@ def read_policy(body: Mapping[str, Any], *, place: str = "policy") -> Policy:
     version = body.get("version")
     if not isinstance(version, str) or not version.strip() or len(version) > 80:
         raise UsageProblem(f'{place}: version must be a text of 1 to 80 characters, such as "2026-02".')
-    default = dataclasses.replace(
-        Settings(), **read_overrides(body.get("default", {}), place=f"{place}: [default]")
-    )
+    given = read_overrides(body.get("default", {}), place=f"{place}: [default]")
+    tables = {name: {**getattr(Settings(), name), **given[name]} for name in _TABLES & given.keys()}
+    default = dataclasses.replace(Settings(), **(given | tables))
     return Policy(
         version=version,
         valid_from=_moment(body.get("valid_from"), place),
@@ -203,13 +215,10 @@ def _value(key: str, value: Any) -> Any:
         if value not in _CHOICES[key]:
             raise ValueError(f"it must be one of {', '.join(_CHOICES[key])}.")
         return value
-    if key == "price_endings":
-        return tuple(_decimal(item) for item in value)
-    if key == "conditions":
-        return _texts(value)
+    if isinstance(example, tuple):
+        return _endings(value) if key == "price_endings" else _conditions(value)
     if isinstance(example, Mapping):
-        number = _count if key == "cadence_minutes" else _decimal
-        return {str(name): number(item) for name, item in dict(value).items()}
+        return _table(key, value)
     if isinstance(example, bool):
         if not isinstance(value, bool):
             raise TypeError("it must be true or false.")
@@ -218,15 +227,37 @@ def _value(key: str, value: Any) -> Any:
         return _count(value)
     if value is None and example is None:
         return None
-    amount = _decimal(value)
-    if key in _SHARES_UNDER_ONE and amount >= 1:
+    return _share(key, _decimal(value))
+
+
+def _share(key: str, amount: Decimal) -> Decimal:
+    if key in _UNDER_ONE and amount >= 1:
         raise ValueError("it must be under 1 (0.10 is 10 %).")
+    if key in _SHARES and amount > 1:
+        raise ValueError("it is a share and at most 1 (0.10 is 10 %).")
     return amount
 
 
-def _texts(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str) or not all(isinstance(item, str) for item in value):
-        raise ValueError("it must be a list of words.")
+def _table(key: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise TypeError("it must be a table, such as { DE = 0.19 }.")
+    if key == "cadence_minutes":
+        return {str(name): _count(item) for name, item in value.items()}
+    return {str(name): _share(key, _decimal(item)) for name, item in value.items()}
+
+
+def _endings(value: Any) -> tuple[Decimal, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise TypeError("it must be a list of endings, such as [0.99].")
+    return tuple(_decimal(item) for item in value)
+
+
+def _conditions(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise TypeError("it must be a list of words.")
+    known = (NEW, OPEN_BOX, REFURBISHED, USED, DAMAGED, OTHER)
+    if unknown := [item for item in value if item not in known]:
+        raise ValueError(f"{unknown[0]!r} is none of {', '.join(known)}.")
     return tuple(value)
 
 

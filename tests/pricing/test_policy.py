@@ -46,6 +46,38 @@ def test_overrides_go_from_default_to_category_to_sku_to_stored() -> None:
     assert policy.resolve("X").freshness_minutes("night") == 120
 
 
+def test_a_table_of_a_category_adds_to_the_one_below_it() -> None:
+    """A reduced rate in one country says nothing of the others, a slower tier nothing of the faster one."""
+    policy = read("""
+version = "books"
+valid_from = 2026-02-01
+[default]
+tax_rates = {DE = 0.19, FR = 0.20}
+cadence_minutes = {B = 30}
+[category."Books"]
+tax_rates = {DE = 0.07}
+cadence_minutes = {night = 40}
+[sku."B-1"]
+tax_rates = {FR = 0.055}
+""")
+    assert policy.default.freshness_minutes("A") == 30
+    book = policy.resolve("B-1", "Books")
+    assert book.tax_rates == {"DE": Decimal("0.07"), "FR": Decimal("0.055")}
+    assert [book.freshness_minutes(tier) for tier in ("A", "B", "night")] == [30, 60, 80]
+    assert policy.resolve("X").tax_rates == {"DE": Decimal("0.19"), "FR": Decimal("0.20")}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [f.name for f in dataclasses.fields(Settings) if isinstance(f.default, Decimal)]
+    + ["cap_decrease", "cap_increase"],
+)
+def test_five_that_was_meant_as_a_percentage_is_refused(name: str) -> None:
+    """Taken as written it would be 500 %: the guard would be off, and nobody would know."""
+    with pytest.raises(UsageProblem, match=f"{name} = .*0.10 is 10 %"):
+        read(f'version = "x"\nvalid_from = 2026-02-01\n[default]\n{name} = 5')
+
+
 def test_a_policy_survives_the_way_to_json_and_back() -> None:
     for policy in (BUILTIN, read(TEXT)):
         assert read_policy(json.loads(json.dumps(policy_body(policy)))) == policy
@@ -75,6 +107,10 @@ def test_the_contracts_defaults() -> None:
         ('version = "x"\nvalid_from = 2026-02-01\n[sku]\nW = 1', 'sku."W"] must be a table'),
         ('version = "x"\nvalid_from = 2026-02-01\n[default]\nreview_hours = 1.5', "whole number"),
         ('version = "x"\nvalid_from = 2026-02-01\n[default]\nconditions = "new"', "list of words"),
+        ('version = "x"\nvalid_from = 2026-02-01\n[default]\nconditions = ["New"]', "'New' is none of new"),
+        ('version = "x"\nvalid_from = 2026-02-01\n[default]\nprice_endings = 0.99', "list of endings"),
+        ('version = "x"\nvalid_from = 2026-02-01\n[default]\ntax_rates = 0.19', "must be a table"),
+        ('version = "x"\nvalid_from = 2026-02-01\n[default]\ntax_rates = {DE = 19}', "under 1"),
     ],
 )
 def test_a_mistake_is_named_with_its_place(text: str, message: str) -> None:
