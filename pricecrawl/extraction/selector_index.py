@@ -25,7 +25,13 @@ Check = Callable[[str], bool]
 _RARE_TAGS = frozenset({"h1", "html", "link", "meta", "script", "title"})
 """Tags that are found faster than any attribute on them."""
 
+_BLANKS = re.compile(r"[ \t\n\f\r]+")
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*\Z")
+
+
+def tokens(value: str) -> list[str]:
+    """The words of an attribute such as `class`: between ASCII blanks, as HTML has it, and at no others."""
+    return value.split() if value.isascii() else [word for word in _BLANKS.split(value) if word]
 
 
 class Index:
@@ -45,7 +51,7 @@ class Index:
         if self._classes is None:
             self._classes = {}
             for value, found in self._by_value("class").items():
-                for token in set(value.split()):
+                for token in set(tokens(value)):
                     self._classes.setdefault(token, []).extend(found)
         return _in_order(self._classes.get(name, ()))
 
@@ -174,7 +180,7 @@ class Chooser:
         possible = list(self._by_key.get(("", "*"), ()))
         keys = {("tag", str(element.tag)), ("id", element.get("id") or "")}
         keys.update([("attribute", str(name)) for name in element.keys()])  # noqa: SIM118
-        keys.update([("class", name) for name in (element.get("class") or "").split()])
+        keys.update([("class", name) for name in tokens(element.get("class") or "")])
         for key in self._by_key.keys() & keys:
             possible += self._by_key[key]
         return min((rank for rank, selector in possible if selector.selects(element)), default=None)
@@ -259,13 +265,13 @@ def _compound(tree: css.Tree) -> _Compound | None:
         tests.insert(0, lambda element: bool(element.tag == tag))
         keys.append((1 if tag in _RARE_TAGS else 3, "tag", tag))
     if not keys:
-        return _Compound("", "*", ())
+        return _Compound("", "*", tuple(tests))
     _, key, name = min(keys)
     return _Compound(key, name, tuple(tests), checks.get(name) if key == "attribute" else None)
 
 
 def _has_class(name: str) -> Test:
-    return lambda element: name in (element.get("class") or "").split()
+    return lambda element: name in tokens(element.get("class") or "")
 
 
 def _has_id(name: str) -> Test:
@@ -294,7 +300,7 @@ def _attribute(tree: css.Attrib) -> Check | None:
         case "=":
             return lambda value: value == wanted
         case "~=":
-            return lambda value: bool(wanted) and wanted in value.split()
+            return lambda value: bool(wanted) and wanted in tokens(value)
         case "|=":
             return lambda value: value == wanted or value.startswith(wanted + "-")
         case "^=":

@@ -22,6 +22,7 @@ SELECTORS = [
     "h1 + div", "h1 ~ div", "div span.price", "main .price", ".a .b .c", "div:not(.price) > span",
     "span:not([class])", "script[type='application/ld+json']", "*", "div div div > p", "[data-price]",
     "body > *", "a[href*='#']", "li + li > a", "[class='']", "[class*='']", "h1, h2", "p:first-child",
+    ":not(.price) > span", "* > :not([class]) > span", ":not(.a) + .b", "div :not(.price) .price",
 ]  # fmt: skip
 
 
@@ -36,6 +37,25 @@ def agree_on(selector: str, document: Document) -> None:
     if fast is not None and len(parsed) == 1:
         assert fast.find(Index(document.tree)) == by_path(selector, document.tree), selector
     assert parse_rule(selector).elements(document) == by_path(selector, document.tree), selector
+
+
+@pytest.mark.parametrize(
+    ("selector", "found"),
+    [
+        (":not(.old) > .price", ["new"]),
+        ("* > :not(.old) > .price", ["new"]),
+        (".new .price", ["new"]),
+        (".tag", ["new"]),
+        (".sale", []),
+        ("[class~=sale]", []),
+    ],
+)
+def test_conditions_without_a_name_hold_and_only_blanks_part_classes(selector: str, found: list[str]) -> None:
+    document = Document(
+        "<html><body><div class=old><b class=price id=was></b></div>"
+        "<div class='new\n'><b class='price\ttag no\u00a0sale' id=new></b></div></body></html>"
+    )
+    assert [element.get("id") for element in parse_rule(selector).elements(document)] == found
 
 
 compounds = st.builds(
