@@ -175,7 +175,7 @@ _NUMBER_BEFORE = re.compile(rf"(?<![\w.,])({_NUMBER})[{_BLANKS}]{{0,8}}\Z")
 _REACH = 30  # characters before a sign in which its number may stand
 _SIGN = re.compile(f"[{''.join(sorted(_AFTER_SIGNS))}]")
 # "2 399:-", "49,-", "12.–": a mark and a dash in the place of cents, the sign of a price without a currency.
-_DASHED = re.compile(rf"(?<=\d){JOINT}?([:,.][-–—])(?![\w.,-])")
+_DASHED = re.compile(r"[:,.][-–—](?![\w.,-])")
 _STRIPPED = " \t\n\r\u00a0\u202f\u2009\u2007\u200e\u200f:" + JOINT
 # Digits: the first one apart, so that the engine looks for a set of characters.
 _RUN = re.compile("[0-9٠-٩۰-۹०-९๐-๙０-９][0-9٠-٩۰-۹०-९๐-๙０-９]*")
@@ -288,7 +288,12 @@ def _signs_in(text: str) -> set[tuple[int, int]]:
     Only the words beside digits are told apart, and only those that may be a currency are looked for.
     """
     found = {match.span() for match in islice(_SIGN.finditer(text), MAX_SIGNS)}
-    found |= {match.span(1) for match in islice(_DASHED.finditer(text), MAX_SIGNS)}
+    for match in islice(_DASHED.finditer(text), MAX_SIGNS):
+        before = text[match.start() - 1] if match.start() else ""
+        if before == JOINT and match.start() > 1:
+            before = text[match.start() - 2]
+        if before.isdigit():
+            found.add(match.span())
     known, parts = _vocabulary()
     near = [
         text[max(0, match.start() - 14) : match.end() + 14]

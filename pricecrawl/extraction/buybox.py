@@ -95,7 +95,7 @@ def look(
             visible.aside.append(item)
             continue
         item.score = _score(item, place, buying)
-        section = surroundings.section(item.around.levels)
+        section = item.score >= WEAK and surroundings.section(item.around.levels)
         if section and not (len(buying) == 1 and _beside_control(item, buying)):
             item.score -= 3
         _place(item, visible, surroundings)

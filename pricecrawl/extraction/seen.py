@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
@@ -122,7 +122,7 @@ def mark_choices(seen: Sequence[Seen]) -> None:
             payable.update(element for element, _ in item.around.levels[:7])
         for element, _ in item.around.levels[:7]:
             holding.setdefault(element, item.digits)
-    families: dict[tuple[etree._Element, object, str], list[etree._Element]] = {}
+    families: dict[tuple[etree._Element, object, str], _Family] = {}
     for item in seen:
         levels = item.around.levels[:7]
         named = False
@@ -134,36 +134,54 @@ def mark_choices(seen: Sequence[Seen]) -> None:
             if parent is None:
                 continue
             name = first_name(element) if element.tag == "div" else ""
-            like = families.get((parent, element.tag, name))
-            if like is None:
+            family = families.get((parent, element.tag, name))
+            if family is None:
                 like = [child for child in parent if child.tag == element.tag and child in holding]
                 like = [child for child in like if not name or first_name(child) == name][:200]
-                families[parent, element.tag, name] = like
-            if len({holding[child] for child in like}) < 2:
+                family = families[parent, element.tag, name] = _family(like, holding, payable)
+            if not family.differs:
                 continue
-            # A box with nothing but an old or a members' price makes it a list of the prices of one thing.
-            if any(child not in payable for child in like):
+            if not family.payable:
                 break
             around = any(mark & Mark.CHOICE for _, mark in levels[step : step + 3])
-            if (
-                (len(like) >= 3 and _all_named(like, holding))
-                or named
-                or around
-                or element.tag == "option"
-                or _has_radio(element)
-            ):
-                chosen = [child for child in like if child is not element and _is_chosen(child)]
-                item.choice = not (_is_chosen(element) and not chosen)
+            if family.listed or named or around or element.tag == "option" or _has_radio(element):
+                item.choice = family.chosen != [element]
                 break
 
 
-def _all_named(boxes: Sequence[etree._Element], holding: Mapping[etree._Element, str]) -> bool:
-    """Whether every box says more than its amount: a choice has a name, a line of a price list need not."""
-    for box in boxes:
-        letters = sum(character.isalpha() for character in words_of(box, 60))
-        if letters <= 4 and holding[box] and next(box.iter("img", "input", "button", "a"), None) is None:
-            return False
-    return True
+@dataclass(slots=True)
+class _Family:
+    """Like boxes side by side.
+
+    `differs`: they hold two amounts or more; `payable`: none holds only an old or members' price, which would
+    make them the prices of one thing; `listed`: three or more that each say what they are; `chosen`: the
+    selected ones.
+    """
+
+    differs: bool
+    payable: bool = True
+    listed: bool = False
+    chosen: list[etree._Element] = field(default_factory=list)
+
+
+def _family(
+    like: Sequence[etree._Element], holding: Mapping[etree._Element, str], payable: set[etree._Element]
+) -> _Family:
+    if len({holding[child] for child in like}) < 2:
+        return _Family(differs=False)
+    if any(child not in payable for child in like):
+        return _Family(differs=True, payable=False)
+    return _Family(
+        differs=True,
+        listed=len(like) >= 3 and all(_is_named(child) for child in like),
+        chosen=[child for child in like if _is_chosen(child)],
+    )
+
+
+def _is_named(box: etree._Element) -> bool:
+    """Whether a box says more than its amount: a choice has a name, a line of a price list need not."""
+    letters = sum(character.isalpha() for character in words_of(box, 60)[:120])
+    return letters > 4 or next(box.iter("img", "input", "button", "a"), None) is not None
 
 
 def _has_radio(element: etree._Element) -> bool:

@@ -80,7 +80,8 @@ def _in_attributes(document: Document, left: int) -> Iterator[tuple[str, Any, et
                 name = _ATTRIBUTE.search(text, max(0, place - 60), place)
                 if name is not None:
                     value = html.unescape(value)
-                    element = _owner(document, name[0], value, count)
+                    listed = value.lstrip().startswith("[")
+                    element = _owner(document, name[0], value, count) if listed else None
                     yield f"@{name[0]}", parse_at(value, 0, LENIENT_BUDGET)[0], element
             place = text.find(mark, end)
 

@@ -87,6 +87,8 @@ _LESSER = ("h2", "h3", "b", "strong", "font", "td", "th", "div", "span", "p", "a
 def _lesser_heading(document: Document, titles: list[str]) -> etree._Element | None:
     """Without an h1, the first short text that a title repeats whole, in headings before other elements."""
     wanted = {name_key(part) for title in titles for part in (title, *_PARTS.split(title))} - {""}
+    longest = max(map(len, wanted), default=0) + 20
+    words = {word for whole in wanted for word in whole.split()}
     for tags in (_LESSER[:2], _LESSER[2:]):
         for number, element in enumerate(document.tree.iter(*tags)):
             text = element.text
@@ -94,7 +96,10 @@ def _lesser_heading(document: Document, titles: list[str]) -> etree._Element | N
                 break
             if tags is _LESSER[:2]:
                 text = words_of(element, 200)
-            if text and 3 < len(text) < 200 and _is_named(name_key(text), wanted):
+            if not text or not 3 < len(text) < longest or text.isspace():
+                continue
+            first = text.split(maxsplit=1)[0]
+            if (name_key(first).split() or [""])[0] in words and _is_named(name_key(text), wanted):
                 return element
     return None
 

@@ -295,6 +295,8 @@ class Surroundings:
 
         A page goes on to other things under further headings; what the product costs stands under its own.
         """
+        if self.subject.heading is None:
+            return ""
         for element, _ in levels[:12]:
             heading = self._sections.get(element, _UNKNOWN)
             if heading is _UNKNOWN:
