@@ -51,7 +51,8 @@ _CARD_TAGS = frozenset(("li", "article", "div", "a", "td", "section", "tr", "fig
 _LESSER_HEADINGS = frozenset(("h2", "h3", "h4", "h5"))
 _UNKNOWN: Any = object()
 _BUYING_TITLE = re.compile(
-    r"pric|preis|prix|prec|prezz|prijs|\bpris|cena|hinta|fiyat|цен|ціна|价|價|가격|buy|purchase|order|\bnew\b|kauf|"
+    r"pric|preis|prix|prec|prezz|prijs|\bpris|cena|hinta|fiyat|цен|ціна|价|價|가격|"
+    r"\bbuy(?!ing|s)\b|\bpurchase\b|\border\b|^new$|(?:buy|brand) new|kauf|"
     r"bestell|achet|command|compr|acquist|koop|köp|kup|choose|select|option|size|colou?r|variant|quantit|"
     r"auswahl|wähl|größe|taille|talla|taglia|maat|storlek|availab|verfügbar|stock|deal|offer|angebot|sale",
     re.IGNORECASE,
