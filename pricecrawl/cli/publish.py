@@ -31,7 +31,7 @@ def publish(
     ] = None,
     *,
     everything: Annotated[
-        bool, typer.Option("--all", help="Every approved decision, a few of them first.")
+        bool, typer.Option("--all", help="Every approved decision that moves a price, a few of them first.")
     ] = False,
     sku: Annotated[list[str] | None, typer.Option("--sku", help="Approved decisions of this SKU.")] = None,
     target: _Target = None,

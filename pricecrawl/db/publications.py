@@ -265,14 +265,16 @@ class PublicationStore(Store):
     ) -> list[Fields]:
         """Decisions of these SKUs, or of all, that a target has not been asked to take, in their order.
 
-        They are approved, or went to another target and are still in time for this one.
+        They are approved, or went to another target and are still in time for this one. A price that stays
+        what it is needs no publication.
         """
         here = select(publication.c.publication_id).where(
             publication.c.decision_id == price_decision.c.decision_id, publication.c.target == target
         )
         elsewhere = and_(price_decision.c.status.in_([*OPEN, "VERIFIED"]), price_decision.c.expires_at > now)
         query = select(price_decision).where(
-            or_(price_decision.c.status == "APPROVED", and_(elsewhere, ~here.exists()))
+            or_(price_decision.c.status == "APPROVED", and_(elsewhere, ~here.exists())),
+            price_decision.c.decision_reason != "unchanged",
         )
         if names:
             query = query.where(price_decision.c.sku.in_(names))

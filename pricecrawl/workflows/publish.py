@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Any
 
 from pricecrawl.domain.errors import Refused, UsageProblem
@@ -48,11 +47,13 @@ from pricecrawl.workflows.publisher import (
 from pricecrawl.workflows.recording import (
     Answer,
     bury,
+    close,
     close_letters,
     lease_until,
     published,
     record,
     rollback_started,
+    shut,
     unreadable,
     with_attempt,
 )
@@ -121,7 +122,7 @@ def request(pub: Publisher, decision: str, target: str, *, now: datetime, counte
             _add(pub, tx, of, made, target=target, scope=scope, first=not elsewhere, now=now)
             return of
         if closed is not None and not closed.held and not elsewhere:
-            _shut(pub, tx, made, closed, target, now=now)
+            shut(pub, tx, made, closed, target=target, publication=of, now=now)
     raise Refused(f"decision {decision} {why}.")
 
 
@@ -225,7 +226,7 @@ def withdraw(pub: Publisher, of: str, *, by: str, reason: str, now: datetime) ->
                 f"publication {of} is {row['status']}: what was written is taken back with "
                 f"`pricecrawl rollback {row['sku']}`."
             )
-        _close(pub, tx, row, Closed(State.STALE, f"withdrawn by {by}: {reason.strip()}"), now=now)
+        close(pub, tx, row, Closed(State.STALE, f"withdrawn by {by}: {reason.strip()}"), now=now)
         close_letters(pub, tx, row, now=now)
 
 
@@ -337,7 +338,7 @@ def _intend(pub: Publisher, row: Fields, before: _Before, *, now: datetime) -> F
         assert made is not None
         closed = gates(pub.store, tx, made, row["target"], now=now) or _out_of_order(pub, tx, row)
         if closed is not None:
-            return _close(pub, tx, row, closed, now=now)
+            return close(pub, tx, row, closed, now=now)
         if (busy := _in_flight(pub, tx, row)) is not None:
             at = now + pub.timings.wait(1)
             pub.store.drop_lease(tx, row, now=now)
@@ -420,44 +421,16 @@ def _supersede(pub: Publisher, tx: Any, row: Fields, *, now: datetime) -> None:
     """An earlier decision that has not been written yet never will be."""
     if row["status"] in {State.PUBLISH_PENDING.value, State.PUBLISH_FAILED.value}:
         row = pub.store.get(tx, row["publication_id"], lock=True) or row
-        _close(pub, tx, row, Closed(State.STALE, "a later decision is being published"), now=now)
-
-
-def _shut(pub: Publisher, tx: Any, made: Fields, closed: Closed, target: str, *, now: datetime) -> None:
-    """A gate is closed before there is a publication: the decision alone moves."""
-    of = made["decision_id"]
-    became = advance(made["status"], closed.becomes, what=f"decision {of}")
-    pub.store.move_decision(tx, of, made["status"], became.value, now=now)
-    if closed.finding is not None:
-        pub.store.add_finding(tx, of, closed.finding.plain())
-    row = {
-        **{name: made[name] for name in ("decision_id", "sku", "currency")},
-        "publication_id": publication_id(target, of),
-        "target": target,
-        "amount": made["proposed_price"] or Decimal(0),
-        "attempts": 0,
-    }
-    failed = told(
-        EventType.PUBLISH_FAILED, row, now=now, by=pub.by.name, reason=closed.detail, becomes=became.value
-    )
-    pub.store.append(tx, [failed])
-
-
-def _close(pub: Publisher, tx: Any, row: Fields, closed: Closed, *, now: datetime) -> Next:
-    row = move(pub.store, tx, row, closed.becomes, now=now, verdict_detail=closed.detail, next_check_at=None)
-    if closed.finding is not None:
-        pub.store.add_finding(tx, row["decision_id"], closed.finding.plain())
-    pub.store.drop_lease(tx, row, now=now)
-    failed = told(
-        EventType.PUBLISH_FAILED, row, now=now, by=pub.by.name, reason=closed.detail, becomes=row["status"]
-    )
-    pub.store.append(tx, [failed])
-    return Next(closed.becomes, done=True, why=closed.detail)
+        close(pub, tx, row, Closed(State.STALE, "a later decision is being published"), now=now)
 
 
 def _stale(pub: Publisher, tx: Any, row: Fields, made: Fields, state: PriceState, *, now: datetime) -> Next:
     """The shop has another price than the one that was decided upon."""
-    why = f"the shop has {state.amount} and the decision goes out from {made['current_price']}"
+    start = "no price" if made["current_price"] is None else made["current_price"]
+    why = (
+        f"the shop has {state.amount} and the decision goes out from {start}: take the shop's price over "
+        f"with `pricecrawl targets adopt {row['target']} {row['sku']} --reason ...` and price it again"
+    )
     row = {**row, "pre_state": state_json(state)}
     pub.store.change(tx, row["publication_id"], row["status"], now=now, pre_state=row["pre_state"])
     standing = [
@@ -467,7 +440,7 @@ def _stale(pub: Publisher, tx: Any, row: Fields, made: Fields, state: PriceState
     ]
     if standing and left(standing[0]) != state.amount:
         foreign_write(pub, tx, standing[0], state, now=now)
-    return _close(pub, tx, row, Closed(State.STALE, why), now=now)
+    return close(pub, tx, row, Closed(State.STALE, why), now=now)
 
 
 def _out_of_order(pub: Publisher, tx: Any, row: Fields) -> Closed | None:

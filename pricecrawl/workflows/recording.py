@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from pricecrawl.domain.events import EventType
@@ -20,7 +21,8 @@ from pricecrawl.pricing.ports import (
     Unknown,
     WriteOutcome,
 )
-from pricecrawl.pricing.states import State
+from pricecrawl.pricing.states import State, advance
+from pricecrawl.workflows.gates import Closed
 from pricecrawl.workflows.publisher import Boundary, Fields, Next, Publisher, move, told
 
 PUBLICATION, WAITING = "publication", "waiting"
@@ -127,6 +129,48 @@ def bury(pub: Publisher, tx: Any, row: Fields, why: str, *, now: datetime, **val
         ],
     )
     return Next(State.PUBLISH_FAILED, done=True, why=why)
+
+
+def close(pub: Publisher, tx: Any, row: Fields, closed: Closed, *, now: datetime) -> Next:
+    """A gate is closed: the publication, and the decision with it, comes to its end unwritten."""
+    row = move(pub.store, tx, row, closed.becomes, now=now, verdict_detail=closed.detail, next_check_at=None)
+    if closed.finding is not None:
+        pub.store.add_finding(tx, row["decision_id"], closed.finding.plain())
+    pub.store.drop_lease(tx, row, now=now)
+    failed = told(
+        EventType.PUBLISH_FAILED, row, now=now, by=pub.by.name, reason=closed.detail, becomes=row["status"]
+    )
+    pub.store.append(tx, [failed])
+    return Next(closed.becomes, done=True, why=closed.detail)
+
+
+def shut(
+    pub: Publisher,
+    tx: Any,
+    made: Fields,
+    closed: Closed,
+    *,
+    target: str,
+    publication: str,
+    now: datetime,
+) -> None:
+    """A gate is closed before there is a publication: the decision alone moves."""
+    of = made["decision_id"]
+    became = advance(made["status"], closed.becomes, what=f"decision {of}")
+    pub.store.move_decision(tx, of, made["status"], became.value, now=now)
+    if closed.finding is not None:
+        pub.store.add_finding(tx, of, closed.finding.plain())
+    row = {
+        **{name: made[name] for name in ("decision_id", "sku", "currency")},
+        "publication_id": publication,
+        "target": target,
+        "amount": made["proposed_price"] or Decimal(0),
+        "attempts": 0,
+    }
+    failed = told(
+        EventType.PUBLISH_FAILED, row, now=now, by=pub.by.name, reason=closed.detail, becomes=became.value
+    )
+    pub.store.append(tx, [failed])
 
 
 def unreadable(pub: Publisher, row: Fields, problem: TargetUnavailable, *, now: datetime) -> Next:

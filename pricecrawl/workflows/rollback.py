@@ -33,6 +33,10 @@ _TAKEN_BACK = frozenset(
 )
 
 
+class ShopAway(Refused):
+    """The shop cannot be read at the moment; asked again later it may be."""
+
+
 @dataclass(frozen=True, slots=True)
 class RolledBack:
     """A rollback that was decided; ALLOW may be published at once, REVIEW waits for a person."""
@@ -122,7 +126,7 @@ def _present(pub: Publisher, bad: Fields) -> PriceState:
         problem = str(trouble)
     finally:
         placement.target.exchanges()
-    raise Refused(f"{bad['target']} cannot be read ({problem}): a rollback starts from what is there.")
+    raise ShopAway(f"{bad['target']} cannot be read ({problem}): a rollback starts from what is there.")
 
 
 def _decide(pub: Publisher, tx: Any, way: _Way, *, now: datetime) -> RolledBack:

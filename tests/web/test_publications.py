@@ -182,6 +182,8 @@ def test_back_to_the_last_verified_price(api: Api, shelf: Shelf) -> None:
     api.now += timedelta(minutes=1)
     problem(api.post("/rollbacks", body | {"reason": " "}, role=Role.PUBLISHER), 422, "invalid")
     problem(api.post("/rollbacks", body | {"target": "nowhere"}, role=Role.PUBLISHER), 404, "no_such_target")
+    shelf.deaf = 1  # the shop is away for a moment: ask again, it is not the last word
+    problem(api.post("/rollbacks", body, role=Role.PUBLISHER, key="back"), 503, "target_unavailable")
     done = api.post("/rollbacks", body, role=Role.PUBLISHER, key="back")
     assert done.status_code == 201, done.text
     back = done.json()

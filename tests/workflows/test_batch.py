@@ -173,6 +173,13 @@ def test_no_canary_could_be_written(stall: Stall, shelf: Shelf) -> None:
     assert go(stall, list(done.refused)).verified == COUNT - 3
 
 
+def test_a_price_that_stays_is_not_published(stall: Stall, shelf: Shelf) -> None:
+    """Every quarter of an hour most prices stay: the shop is not asked about each of them."""
+    decisions = prepare(stall, shelf, moved=10)
+    assert {stall.decision(of).status for of in decisions} == {"APPROVED"}
+    assert set(batch.waiting(stall.publisher(), "shelf", now=stall.clock())) == set(decisions[:10])
+
+
 def test_what_cannot_be_published_does_not_stop_the_rest(stall: Stall, shelf: Shelf) -> None:
     decisions = prepare(stall, shelf, moved=10)
     done = go(stall, [*decisions[:5], "nothing"])

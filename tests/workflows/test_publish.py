@@ -116,6 +116,7 @@ def test_the_shop_has_another_price(stall: Stall, shelf: Shelf) -> None:
     assert shelf.writes == []
     assert shelf.prices["K-7"] == Decimal("21.00")
     assert (stall.decision(of).status, stall.publication(of).pre_state["amount"]) == ("STALE", "21.00")
+    assert "`pricecrawl targets adopt shelf K-7 --reason ...`" in after.why
     assert stall.events(of)[-1] == "publish.failed"
     assert stall.letters("incident") == []
 

@@ -113,6 +113,8 @@ def roll_back(asked: RollbackIn, call: Call = writing(Endpoint.ROLL_BACK)) -> Re
             if made.verdict is Verdict.ALLOW:
                 name = publishing.request(pub, made.decision_id, target, now=call.now)
                 publication = _published(call, pub, name)
+        except rollback.ShopAway as problem:
+            raise Problem(503, "target_unavailable", str(problem), headers={"Retry-After": "10"}) from None
         except (Refused, UsageProblem) as problem:
             raise Problem(409, "nothing_to_roll_back", str(problem)) from None
         return RollbackOut(
