@@ -27,6 +27,7 @@ def register(app: typer.Typer) -> None:
     group.command("list")(list_selectors)
     group.command("export")(export)
     group.command("induce")(induce)
+    group.command("teach")(teach_rule)
     group.command("forget")(forget)
     group.command("test")(try_rule)
     app.add_typer(group, name="selectors")
@@ -208,6 +209,42 @@ def induce(
             out.print(f"learned for {source}: {proposals[confirm - 1].rule}", markup=False)
     if not proposals:
         raise typer.Exit(4)
+
+
+def teach_rule(
+    source: Annotated[str, typer.Argument(help="The source.")],
+    rule: Annotated[str, typer.Argument(help="The rule; `selectors test` tries one on a page.")],
+    *,
+    kind: Annotated[
+        str, typer.Option("--kind", help="standard, sale, member, list or pre_order.")
+    ] = "standard",
+    by: _By = None,
+    as_json: _Json = False,
+) -> None:
+    """Put a rule at the top of what a source learned, such as one that a model suggested."""
+    from datetime import UTC, datetime
+
+    from pricecrawl.cli.actor import current_user
+    from pricecrawl.cli.output import out, print_json
+    from pricecrawl.cli.session import database, price_rules
+    from pricecrawl.config import Config
+    from pricecrawl.db.crawl import CrawlStore
+    from pricecrawl.spiders.loader import load_catalog
+    from pricecrawl.workflows.teaching import teach
+
+    wanted, config = _kind(kind), Config.load()
+    platform = load_catalog(config).get(source).platform
+    with database(config) as engine:
+        CrawlStore(engine).sync_sources([(source, platform)])
+        rules = price_rules(config).get(source)
+        after = teach(engine, source, wanted, rule, by=current_user(by), now=datetime.now(UTC), rules=rules)
+    leads = after[0].selector if after else None
+    if as_json:
+        print_json({"source": source, "kind": wanted, "selectors": [entry.selector for entry in after]})
+    elif leads == rule:
+        out.print(f"learned for {source}: {wanted.value} {rule}", markup=False)
+    else:
+        out.print(f"{rule} is one of the default rules: it is not kept as the shop's own", markup=False)
 
 
 def forget(

@@ -95,9 +95,13 @@ def teach(
 
     Raises:
         RuleError: the rule is wrong.
-        UsageProblem: the source is not in the database.
+        UsageProblem: the rule gives a stock status, or the source is not in the database.
     """
     parsed = parse_rule(rule)
+    if parsed.asserts:
+        raise UsageProblem(
+            f"{rule} gives a stock status and no price; put it under `stock` in the source's row."
+        )
     known = rules or KnownRules()
     store = LearningStore(engine)
     with store.begin() as tx:

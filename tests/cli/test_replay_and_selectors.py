@@ -391,6 +391,26 @@ def test_forget_takes_back_what_was_learned(crawled: Engine, capsys: pytest.Capt
     assert (said.payload["selector"], said.payload["by"]) == (".today-price", "bob")
 
 
+def test_a_rule_is_taught_by_hand(crawled: Engine, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = command(capsys, "selectors", "teach", "kettles", "p.today-price", "--by", "ann")
+    assert (code, out) == (0, "learned for kettles: standard p.today-price\n")
+    (entry,) = LearningStore(crawled).selectors("kettles")[PriceKind.STANDARD]
+    assert (entry.selector, entry.created_by) == ("p.today-price", "ann")
+    for rule, kind, problem in (
+        ("..x", "standard", "at character 2"),
+        (".x", "cheap", "is none of"),
+        (".x::contains(gone)->out_of_stock", "standard", "gives a stock status"),
+    ):
+        code, _, err = command(capsys, "selectors", "teach", "kettles", rule, "--kind", kind)
+        assert code == 2
+        assert problem in err
+    assert command(capsys, "selectors", "teach", "nowhere", ".x")[0] == 2
+    assert "default rules" in command(capsys, "selectors", "teach", "kettles", ".price")[1]
+    assert [e.selector for e in LearningStore(crawled).selectors("kettles")[PriceKind.STANDARD]] == [
+        "p.today-price"
+    ]
+
+
 def test_a_rule_of_the_row_that_learned_ones_keep_from_being_used_is_told(
     crawled: Engine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
