@@ -202,7 +202,11 @@ def assess(offer: Offer, terms: Terms) -> Assessed:
         reasons.append(_R.NEEDS_REVIEW)
     if offer.availability is not _IN_STOCK or offer.price_kind is _MEMBER or promotion is not _NO_PROMO:
         _check_terms(offer, settings, reasons)
-    if not offer.competitor_approved or (offer.seller and not settings.marketplace_sellers):
+    if (
+        not offer.competitor_approved
+        or (offer.seller and not settings.marketplace_sellers)
+        or (settings.competitors and offer.source not in settings.competitors)
+    ):
         reasons.append(_R.SELLER_NOT_ELIGIBLE)
     if offer.condition not in settings.conditions:
         reasons.append(_R.NOT_COMPARABLE_CONDITION)

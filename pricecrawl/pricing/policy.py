@@ -38,7 +38,8 @@ class Settings:
     for review where another shop's charge shows that it matters; "exclude" leaves it out.
     `unknown_tax_basis`: "same" reads an unstated basis as the SKU's own within the same country;
     "exclude" leaves it out. `tax_rates` maps a country to its rate, which makes amounts with and
-    without tax comparable; without a rate they are not.
+    without tax comparable; without a rate they are not. `competitors` are the sources whose offers count, all
+    where none is named.
     """
 
     strategy: str = "match"
@@ -57,6 +58,7 @@ class Settings:
     cadence_minutes: Mapping[str, int] = field(default_factory=lambda: {"A": 15, "B": 60})
     freshness_cap_minutes: int = 120
 
+    competitors: tuple[str, ...] = ()
     conditions: tuple[str, ...] = ("new",)
     allow_pre_order: bool = False
     marketplace_sellers: bool = False
@@ -216,7 +218,7 @@ def _value(key: str, value: Any) -> Any:
             raise ValueError(f"it must be one of {', '.join(_CHOICES[key])}.")
         return value
     if isinstance(example, tuple):
-        return _endings(value) if key == "price_endings" else _conditions(value)
+        return _endings(value) if key == "price_endings" else _words(key, value)
     if isinstance(example, Mapping):
         return _table(key, value)
     if isinstance(example, bool):
@@ -252,9 +254,15 @@ def _endings(value: Any) -> tuple[Decimal, ...]:
     return tuple(_decimal(item) for item in value)
 
 
-def _conditions(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str) or not isinstance(value, Sequence):
+def _words(key: str, value: Any) -> tuple[str, ...]:
+    if (
+        isinstance(value, str)
+        or not isinstance(value, Sequence)
+        or not all(isinstance(item, str) and item for item in value)
+    ):
         raise TypeError("it must be a list of words.")
+    if key != "conditions":
+        return tuple(value)
     known = (NEW, OPEN_BOX, REFURBISHED, USED, DAMAGED, OTHER)
     if unknown := [item for item in value if item not in known]:
         raise ValueError(f"{unknown[0]!r} is none of {', '.join(known)}.")

@@ -109,7 +109,12 @@ def _pair(rows: list[Fields], sku: str, target: str, to: str | None) -> tuple[Fi
         return bad, chosen[0]
     different = [row for row in earlier if row["amount"] != bad["amount"]]
     if not different:
-        raise UsageProblem(f"SKU {sku} has no earlier verified price on {target} to go back to.")
+        before = (bad["pre_state"] or {}).get("amount")
+        was = "" if before is None else f" (it was {before} before)"
+        raise UsageProblem(
+            f"SKU {sku} has no earlier verified price on {target} to go back to{was}: set one in the shop, "
+            f"then `pricecrawl targets adopt {target} {sku} --reason ...`."
+        )
     return bad, different[0]
 
 

@@ -220,6 +220,14 @@ def test_the_order_of_offers_changes_nothing() -> None:
     assert winner.offer.offer_id == 1
 
 
+def test_only_the_competitors_of_the_policy_count_where_it_names_any() -> None:
+    near, far = offer("19.00", offer_id=1, source="near"), offer("18.00", offer_id=2, source="far")
+    assert market(near, far).price == Decimal("18.00")
+    named = market(near, far, settings=Settings(competitors=("near", "another")))
+    assert named.price == Decimal("19.00")
+    assert [item.reasons for item in named.excluded] == [(R.SELLER_NOT_ELIGIBLE,)]
+
+
 def test_marketplace_sellers_pre_orders_and_conditions_are_a_policy_choice() -> None:
     open_minded = Settings(marketplace_sellers=True, allow_pre_order=True, conditions=("new", "open_box"))
     tricky = offer(seller="Other", availability=Availability.PRE_ORDER, condition="open_box")

@@ -108,6 +108,7 @@ def test_the_contracts_defaults() -> None:
         ('version = "x"\nvalid_from = 2026-02-01\n[default]\nreview_hours = 1.5', "whole number"),
         ('version = "x"\nvalid_from = 2026-02-01\n[default]\nconditions = "new"', "list of words"),
         ('version = "x"\nvalid_from = 2026-02-01\n[default]\nconditions = ["New"]', "'New' is none of new"),
+        ('version = "x"\nvalid_from = 2026-02-01\n[default]\ncompetitors = "near"', "list of words"),
         ('version = "x"\nvalid_from = 2026-02-01\n[default]\nprice_endings = 0.99', "list of endings"),
         ('version = "x"\nvalid_from = 2026-02-01\n[default]\ntax_rates = 0.19', "must be a table"),
         ('version = "x"\nvalid_from = 2026-02-01\n[default]\ntax_rates = {DE = 19}', "under 1"),
