@@ -113,7 +113,8 @@ ITEM_PIPELINES = {
     # 400 is for images, off unless a row states the right to keep them.
     "pricecrawl.pipelines.persist.PersistPipeline": 500,  # last: what is stored is what the feeds export
 }
-CONCURRENT_ITEMS = 200  # default: 100; one batch of the database
+# Default: 100. Scrapy makes so many tasks anew for every response, and no item ever waits in our pipelines.
+CONCURRENT_ITEMS = 32
 DEFAULT_DROPITEM_LOG_LEVEL = "DEBUG"  # default: WARNING; a rejection is a row and a count, not a log line
 
 # Default: True, which parses the source text of every callback to warn a programmer; mypy does that here.

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Engine, func, select, update
+from sqlalchemy import Engine, Select, bindparam, func, select, update
 from sqlalchemy.exc import IntegrityError
 
 from pricecrawl.db import absence, doubts, partitions, runs, saving
@@ -23,7 +24,7 @@ from pricecrawl.db.crawl_types import (
 )
 from pricecrawl.db.events import append_events
 from pricecrawl.db.evidence_rows import Place, index_evidence
-from pricecrawl.db.sql import among, insert_rows, run_event, storable, upsert
+from pricecrawl.db.sql import among, any_of, insert_rows, many, run_event, storable, upsert
 from pricecrawl.db.tables import listing, rejection, run, skip_count, source
 from pricecrawl.domain.availability import Availability
 from pricecrawl.domain.candidate import Method
@@ -196,19 +197,9 @@ class CrawlStore:
     def anchors(self, source: str, skus: Sequence[str]) -> dict[str, tuple[Anchor, Preference | None]]:
         """Last accepted price and saved preference of each listing that we have."""
         found: dict[str, tuple[Anchor, Preference | None]] = {}
-        columns = (
-            listing.c.source_sku,
-            listing.c.price,
-            listing.c.currency,
-            listing.c.availability,
-            listing.c.preferred_method,
-            listing.c.preferred_selector,
-        )
         with self.engine.connect() as conn:
-            query = select(*columns).where(
-                listing.c.source == source, among(conn, listing.c.source_sku, skus)
-            )
-            for row in conn.execute(query):
+            query = _anchors_query(conn.dialect.name)
+            for row in conn.execute(query, {"source": source, "skus": many(conn, skus)}):
                 preference = (
                     Preference(Method(row.preferred_method), row.preferred_selector)
                     if row.preferred_method
@@ -220,6 +211,8 @@ class CrawlStore:
 
     def confirmed(self, source: str, skus: Sequence[str]) -> dict[str, Confirmed]:
         """What a person last confirmed of listings, where it still is the accepted price."""
+        if not skus:
+            return {}
         with self.engine.connect() as conn:
             return doubts.confirmed(conn, source, skus)
 
@@ -357,3 +350,19 @@ class CrawlStore:
         self._pages.update(pages)
         for place in list(self._pages)[: max(0, len(self._pages) - _KNOWN_PAGES)]:
             del self._pages[place]
+
+
+@lru_cache(maxsize=4)
+def _anchors_query(dialect: str) -> Select[Any]:
+    """Built once: it is asked for every page."""
+    columns = (
+        listing.c.source_sku,
+        listing.c.price,
+        listing.c.currency,
+        listing.c.availability,
+        listing.c.preferred_method,
+        listing.c.preferred_selector,
+    )
+    return select(*columns).where(
+        listing.c.source == bindparam("source"), any_of(dialect, listing.c.source_sku, "skus")
+    )

@@ -20,6 +20,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     any_,
+    bindparam,
     cast,
     func,
     literal,
@@ -205,6 +206,21 @@ def among(conn: Connection, column: Column[Any], values: Sequence[Any]) -> Colum
         return column.in_(select(listed.c.value))
     kind: Any = postgresql.ARRAY(Text() if isinstance(column.type, String) else column.type)
     return column == any_(cast(literal(list(values), kind), kind))
+
+
+def any_of(dialect: str, column: Column[Any], name: str) -> ColumnElement[bool]:
+    """The same of values that come later, under a name, as `many` gives them: for a query built once."""
+    if dialect == "sqlite":
+        return column.in_(
+            select(func.json_each(bindparam(name, type_=String())).table_valued("value").c.value)
+        )
+    kind: Any = postgresql.ARRAY(Text() if isinstance(column.type, String) else column.type)
+    return column == any_(cast(bindparam(name, type_=kind), kind))
+
+
+def many(conn: Connection, values: Sequence[Any]) -> Any:
+    """Values as the parameter of `any_of`."""
+    return json.dumps(list(values)) if conn.dialect.name == "sqlite" else list(values)
 
 
 def next_ids(conn: Connection, table: Table, count: int) -> list[int]:

@@ -98,6 +98,7 @@ def normalize(
                 f"GTIN {gtin.gtin14} is known as {held[0]} {held[1]}, here it stands on {mine[0]} {mine[1]}.",
             )
     mpn = _line(raw.mpn_text)[:MAX_FIELD]
+    seller = _line(raw.seller)[:MAX_FIELD]
     return _build_listing(
         source=source,
         source_sku=sku,
@@ -112,7 +113,7 @@ def normalize(
         base_quantity=size.base_quantity if size else None,
         base_unit=size.base_unit if size else None,
         condition=_read_condition(_line(raw.condition_text), name),
-        seller="" if is_shop(seller := _line(raw.seller)[:MAX_FIELD], url, sold_by) else seller,
+        seller="" if not seller or is_shop(seller, url, sold_by) else seller,
         candidates=candidates,
         availability=availability,
         stock=stock,
