@@ -71,8 +71,11 @@ def settle(conn: Connection, times: Mapping[int, datetime]) -> None:
 def raise_all(conn: Connection, reviews: Sequence[dict[str, Any]]) -> int:
     """Open a review per listing; one that is open already is refreshed and keeps its age.
 
-    Returns how many were opened.
+    None is opened where a person last said of the very same readings and doubts that none is right: the
+    listing stays in doubt without asking that again. Returns how many were opened.
     """
+    rejected = _rejected(conn, [row["listing_id"] for row in reviews])
+    reviews = [row for row in reviews if rejected.get(row["listing_id"]) != _readings(row)]
     if not reviews:
         return 0
     listings = [row["listing_id"] for row in reviews]
@@ -92,6 +95,37 @@ def raise_all(conn: Connection, reviews: Sequence[dict[str, Any]]) -> int:
         reviews,
     )
     return sum(row["listing_id"] not in already for row in reviews)
+
+
+_Readings = tuple[frozenset[str], frozenset[tuple[str, str, str | None]]]
+
+
+def _readings(row: Mapping[str, Any]) -> _Readings:
+    """What a review asks about: its doubts and the amounts to choose from."""
+    amounts = ((item["kind"], item["amount"], item["currency"]) for item in row["candidates"])
+    return frozenset(row["reasons"]), frozenset(amounts)
+
+
+def _rejected(conn: Connection, listings: Sequence[int]) -> dict[int, _Readings]:
+    """What was asked where a listing's last review was decided by saying that nothing is right."""
+    if not listings:
+        return {}
+    review = candidate_review.c
+    last = (
+        select(func.max(review.id).label("id"))
+        .where(among(conn, review.listing_id, listings))
+        .group_by(review.listing_id)
+        .subquery()
+    )
+    query = (
+        select(review.listing_id, review.reasons, review.candidates)
+        .join(last, last.c.id == review.id)
+        .where(review.status == "rejected")
+    )
+    return {
+        row.listing_id: _readings({"reasons": row.reasons, "candidates": row.candidates})
+        for row in conn.execute(query)
+    }
 
 
 def confirmed(conn: Connection, source: str, skus: Sequence[str]) -> dict[str, Confirmed]:

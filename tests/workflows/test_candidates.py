@@ -191,6 +191,24 @@ def test_rejecting_all_keeps_the_accepted_price_and_teaches_nothing(
     assert store.selectors("kettles") == {}
 
 
+def test_what_was_rejected_is_not_asked_again_until_the_page_says_something_else(
+    crawl: CrawlStore, store: LearningStore, number: int
+) -> None:
+    reject(store, number, by="ann", reason="the page is broken", now=LATER)
+    opened = open_run_of(crawl)
+    assert crawl.save_batch(opened, [doubtful()], []).reviews == 0
+    assert store.open_reviews() == []
+    assert (the_listing(store).price, the_listing(store).needs_review) == (Decimal(30), True)
+    other = replace(doubtful(), review_reasons=("sources_disagree", "tie"))
+    assert crawl.save_batch(opened, [other], []).reviews == 1
+    (review,) = store.open_reviews()
+    reject(store, review.id, by="ann", reason="still broken", now=LATER)
+    dearer = replace(doubtful(), candidates=(read("59.99", Method.JSON_LD), *doubtful().candidates[1:]))
+    assert crawl.save_batch(opened, [dearer], []).reviews == 1
+    crawl.save_batch(opened, [an_observation(price="30.00")], [])
+    assert crawl.save_batch(opened, [dearer], []).reviews == 1
+
+
 @pytest.mark.parametrize(
     ("choice", "reason", "problem"),
     [(9, "x", "candidates 1 to 3"), (0, "x", "candidates 1 to 3"), (1, " ", "--reason")],
