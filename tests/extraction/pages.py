@@ -25,21 +25,38 @@ class Page:
     expected: dict[str, Any]
     url: str = URL
     locale: str | None = None
+    now: str = ""
 
 
-def written() -> list[Page]:
-    """The pages of `shop_pages.txt`: each begins with `===`, its label, and what it must give."""
-    text = Path(__file__).with_name("shop_pages.txt").read_text(encoding="utf-8")
+KEYS = ("url: ", "locale: ", "lang: ", "head: ", "now: ", "expect: ")
+
+
+def written(file: str = "shop_pages.txt") -> list[Page]:
+    """The pages of a file: each begins with `===`, its label, and what it must give.
+
+    What does not begin with a doctype is the inside of a product page of its own name and language: the
+    main part, with the name "Thing" in its heading and title, and `head` added to its head.
+    """
+    text = Path(__file__).with_name(file).read_text(encoding="utf-8")
     pages = []
     for section in text.split("=== ")[1:]:
         label, _, rest = section.partition("\n")
         known: dict[str, str] = {}
-        while rest.startswith(("url: ", "locale: ", "expect: ")):
+        while rest.startswith(KEYS):
             line, _, rest = rest.partition("\n")
             key, _, value = line.partition(": ")
             known[key] = value
+        if not rest.lower().startswith(("<!doctype", "<html")):
+            rest = product(rest, head=known.get("head", ""), lang=known.get("lang", "en"))
         pages.append(
-            Page(label, rest, json.loads(known["expect"]), known.get("url", URL), known.get("locale"))
+            Page(
+                label,
+                rest,
+                json.loads(known["expect"]),
+                known.get("url", URL),
+                known.get("locale"),
+                known.get("now", ""),
+            )
         )
     return pages
 
@@ -52,6 +69,7 @@ def answered(
     headers: dict[str, str] | None = None,
     market: Market | None = None,
     rules: Rules | None = None,
+    now: str = "",
     kind: str = "product_html",
     **more: Any,
 ) -> dict[str, Any]:
@@ -64,6 +82,7 @@ def answered(
         status=more.pop("status", 200),
         headers=headers if headers is not None else {"content-type": "text/html; charset=utf-8"},
         locale=locale,
+        observed_at=now,
         market=market or Market(),
         rules=rules,
         **more,
