@@ -19,6 +19,8 @@ from pricecrawl.extraction.selectors import parse_rule
 
 MAX_SELECTORS = 10
 FAILURE_COST = 2
+FROM_ROW = "row"
+"""Who a rule is from that came along from the source's row."""
 
 PROMOTABLE = frozenset(
     {
@@ -141,7 +143,7 @@ def promote(
     rest = [entry for entry in selectors if entry is not known]
     if not selectors:
         rest = [
-            LearnedSelector(winner.kind, rule, created_at=now, created_by="row")
+            LearnedSelector(winner.kind, rule, created_at=now, created_by=FROM_ROW)
             for rule in shop_rules
             if canonical(rule) != name
         ]

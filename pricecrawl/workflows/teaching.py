@@ -16,7 +16,7 @@ from pricecrawl.domain.events import EventType
 from pricecrawl.evidence.store import EvidenceStore
 from pricecrawl.extraction.document import Document
 from pricecrawl.extraction.selectors import parse_rule
-from pricecrawl.learning.statistics import LearnedSelector, canonical, promote
+from pricecrawl.learning.statistics import FROM_ROW, LearnedSelector, canonical, promote
 from pricecrawl.workflows.candidates import KnownRules
 from pricecrawl.workflows.events import event
 
@@ -158,6 +158,9 @@ def forget(
             left = tuple(entry for entry in entries if canonical(entry.selector) != name)
             if len(left) < len(entries):
                 gone += [entry for entry in entries if entry not in left]
+                # The row's own came along with the first that was learned; without any they add nothing.
+                if all(entry.created_by == FROM_ROW for entry in left):
+                    left = ()
                 store.save_selectors(tx, source, of, left, now)
         if not gone:
             raise UsageProblem(

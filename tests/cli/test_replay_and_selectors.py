@@ -391,6 +391,19 @@ def test_forget_takes_back_what_was_learned(crawled: Engine, capsys: pytest.Capt
     assert (said.payload["selector"], said.payload["by"]) == (".today-price", "bob")
 
 
+def test_forgetting_the_last_learned_rule_gives_the_row_its_say_again(
+    crawled: Engine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with_rule(tmp_path, ".of-the-row")
+    command(capsys, "selectors", "teach", "kettles", ".first")
+    command(capsys, "selectors", "teach", "kettles", ".second")
+    command(capsys, "selectors", "forget", "kettles", ".first")
+    learned = LearningStore(crawled).selectors("kettles")[PriceKind.STANDARD]
+    assert [entry.selector for entry in learned] == [".second", ".of-the-row"]
+    command(capsys, "selectors", "forget", "kettles", ".second")
+    assert LearningStore(crawled).selectors("kettles") == {}
+
+
 def test_a_rule_is_taught_by_hand(crawled: Engine, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = command(capsys, "selectors", "teach", "kettles", "p.today-price", "--by", "ann")
     assert (code, out) == (0, "learned for kettles: standard p.today-price\n")
