@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from http.cookiejar import DefaultCookiePolicy
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
@@ -81,6 +82,7 @@ def fetch_page(address: str, config: Config, rows: Sequence[Source]) -> OnePage:
     identity = declared(config.bot_name, __version__, config.contact, rows[0].market if rows else None)
     with requests.Session() as session:
         session.trust_env = False
+        session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))  # a visitor without a session
         session.headers.clear()
         session.headers.update(dict(identity.headers))
         delay = max((float(row.delay_seconds) for row in rows), default=0.0)

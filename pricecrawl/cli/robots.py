@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http.cookiejar import DefaultCookiePolicy
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urljoin, urlsplit
@@ -179,6 +180,7 @@ def fetch_robots(address: str) -> FetchedFile:
     identity = declared(config.bot_name, __version__, config.contact)
     url = first
     with requests.Session() as session:
+        session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
         session.headers.clear()
         session.headers.update(dict(identity.headers))
         for _ in range(_HOPS + 1):

@@ -35,6 +35,7 @@ class Shop(http.server.ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Answer)
         self.log: list[tuple[str, str, float]] = []
+        self.cookies: list[str | None] = []
         self.origin = f"http://127.0.0.1:{self.server_address[1]}"
 
     @property
@@ -47,11 +48,14 @@ class _Answer(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.log.append((self.path, self.headers["User-Agent"], monotonic()))
+        self.server.cookies.append(self.headers["Cookie"])
         status, headers, body = 200, {"Content-Type": "text/html; charset=utf-8"}, PAGE
         if self.path == "/robots.txt":
             headers, body = {"Content-Type": "text/plain"}, self.server.robots
         elif self.path == "/moved":
             status, headers["Location"] = 302, "/private/1"
+        elif self.path == "/set":
+            status, headers["Location"], headers["Set-Cookie"] = 302, "/p", "visit=1; Path=/"
         elif self.path == "/inside":
             status, headers["Location"] = 302, "http://10.0.0.1/x"
         elif self.path == "/round":
@@ -145,6 +149,13 @@ def test_a_refusal_is_an_answer_and_is_never_worked_around(
     got, out, err = extract(capsys, shop.origin + path)
     assert (got, shop.paths) == (code, asked)
     assert words in " ".join((out + err).split())
+
+
+def test_no_cookie_is_kept_from_one_request_to_the_next(
+    shop: Shop, db: Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert extract(capsys, f"{shop.origin}/set")[0] == 0
+    assert (shop.paths, shop.cookies) == (["/robots.txt", "/set", "/p"], [None] * 3)
 
 
 def test_the_pace_that_robots_asks_for_is_kept(
