@@ -21,6 +21,7 @@ class Endpoint(StrEnum):
     COMPUTE_DECISIONS = "POST /price-decisions/compute"
     EVALUATE_POLICY = "POST /price-decisions/{decision_id}/evaluate-policy"
     LIST_REVIEWS = "GET /reviews"
+    SHOW_REVIEW = "GET /reviews/{review_id}"
     APPROVE = "POST /reviews/{review_id}/approve"
     REJECT = "POST /reviews/{review_id}/reject"
     PROPOSE_POLICY = "POST /policies"
@@ -50,6 +51,7 @@ ALLOWED: dict[Endpoint, frozenset[Role]] = {
     Endpoint.COMPUTE_DECISIONS: _PRICING,
     Endpoint.EVALUATE_POLICY: _PRICING | _REVIEWS | _PUBLISHER,
     Endpoint.LIST_REVIEWS: _REVIEWS | _POLICIES | {Role.AUDITOR},
+    Endpoint.SHOW_REVIEW: _REVIEWS | _POLICIES | {Role.AUDITOR},
     Endpoint.APPROVE: _REVIEWS | _POLICIES,
     Endpoint.REJECT: _REVIEWS | _POLICIES,
     Endpoint.PROPOSE_POLICY: _POLICIES,

@@ -280,6 +280,15 @@ class ReviewsOut(Given):
     reviews: tuple[ReviewOut, ...]
 
 
+class ReviewShownOut(Given):
+    """One review with what a person decides by: all that is stored of it, and the evidence of a price."""
+
+    review_id: str
+    kind: str
+    detail: Facts
+    offers: tuple[Facts, ...]
+
+
 class PolicyIn(Asked):
     """A version of the pricing policy, shaped as a policy file is."""
 

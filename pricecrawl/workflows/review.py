@@ -347,7 +347,7 @@ def _need_reason(reason: str) -> None:
 
 
 def _number(name: str) -> int:
-    if not name.isdecimal():
+    if not name.isascii() or not name.isdecimal() or len(name) > 18:  # what the databases count up to
         raise UsageProblem(f"{name!r} is no number of a review; `pricecrawl review list` shows them.")
     return int(name)
 

@@ -115,6 +115,8 @@ def test_a_doubtful_observation_opens_a_review(lite: Api) -> None:
     shown = lite.get("/reviews?kind=candidate", role=Role.REVIEWER).json()["reviews"]
     assert [item["review_id"] for item in shown] == [made["review_id"]]
     path = f"/reviews/{made['review_id']}"
+    detail = lite.get(path, role=Role.REVIEWER).json()["detail"]
+    assert (detail["source"], len(detail["candidates"]) > 0) == ("kettles", True)
     assert lite.post(f"{path}/approve", {"reason": "so it is", "choice": 1}, role=Role.REVIEWER).is_success
     again = lite.post(f"{path}/approve", {"reason": "so it is", "choice": 1}, role=Role.REVIEWER)
     assert again.status_code in {409, 422}
@@ -173,6 +175,18 @@ def test_reviews_are_settled_once_with_a_reason(api: Api) -> None:
     of = api.priced("11.00")
     (item,) = api.get("/reviews", role=Role.REVIEWER).json()["reviews"]
     assert item["review_id"] == f"price:{of}"
+    shown = api.get(f"/reviews/price:{of}", role=Role.AUDITOR).json()
+    assert (shown["kind"], shown["detail"]["decision_id"], shown["detail"]["sku"]) == ("price", of, "K-1")
+    (offer,) = shown["offers"]
+    assert (offer["role"], offer["evidence"]["verified"], offer["mapping"]["status"]) == (
+        "winner", True, "AUTO_ACCEPTED"
+    )  # fmt: skip
+    problem(api.get("/reviews/price:nothing", role=Role.REVIEWER), 404, "no_such_review")
+    for name in ("mapping:x", "mapping:" + "9" * 40, "candidate:" + "9" * 40):
+        problem(api.get(f"/reviews/{name}", role=Role.REVIEWER), 404, "no_such_review")
+        problem(
+            api.post(f"/reviews/{name}/approve", {"reason": "x"}, role=Role.REVIEWER), 404, "no_such_review"
+        )
     assert len(item["reasons"]) >= 2
     for empty in ({}, {"reason": ""}, {"reason": " \t"}):
         problem(api.post(f"/reviews/{of}/reject", empty, role=Role.REVIEWER), 422, "invalid")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
@@ -10,7 +11,9 @@ from starlette.responses import Response
 
 from pricecrawl.db.policies import PolicyStore
 from pricecrawl.db.reviews import ReviewStore
+from pricecrawl.db.trace import TraceStore
 from pricecrawl.domain.errors import UsageProblem
+from pricecrawl.domain.plain import plain
 from pricecrawl.extraction.rules import CATEGORY, GLOBAL
 from pricecrawl.pricing.policy import read_policy
 from pricecrawl.web.call import Call, endpoint, reading, writing
@@ -22,10 +25,11 @@ from pricecrawl.web.schemas import (
     PolicyOut,
     RejectIn,
     ReviewOut,
+    ReviewShownOut,
     ReviewsOut,
     SettledOut,
 )
-from pricecrawl.workflows import policies, review
+from pricecrawl.workflows import policies, review, trace
 from pricecrawl.workflows.candidates import KnownRules
 
 router = APIRouter(tags=["reviews"])
@@ -59,6 +63,19 @@ def list_reviews(
             for item in items
         )
     )
+
+
+@endpoint(router, Endpoint.SHOW_REVIEW, gives=ReviewShownOut)
+def show_review(review_id: ReviewId, call: Call = reading(Endpoint.SHOW_REVIEW)) -> Any:
+    """One review with its evidence: of a price every offer, its mapping, and the stored page, verified."""
+    engine = call.services.engine
+    found = _shown(ReviewStore(engine), review_id)
+    offers: tuple[Any, ...] = ()
+    if found["kind"] is review.Kind.PRICE:
+        chain = trace.trace(TraceStore(engine), call.services.evidence, found["decision_id"])
+        offers = tuple(plain(chain.offers))
+    detail = {name: value for name, value in found.items() if name != "kind"}
+    return ReviewShownOut(review_id=review_id, kind=found["kind"].value, detail=plain(detail), offers=offers)
 
 
 @endpoint(router, Endpoint.APPROVE, gives=SettledOut)
@@ -126,14 +143,18 @@ def _open(call: Call, review_id: str, *, own: bool) -> tuple[ReviewStore, review
             403, "role_not_allowed", f"The role {role.value} of this token may not settle a {kind.value}."
         )
     store = ReviewStore(call.services.engine)
-    try:
-        found = review.show(store, review_id)
-    except UsageProblem as problem:
-        raise Problem(404, "no_such_review", str(problem)) from None
+    found = _shown(store, review_id)
     if not own and review.author(found) == call.caller.name:
         what = "wrote this policy" if kind is review.Kind.POLICY else "asked for this rollback"
         raise Problem(403, "own_work", f"You {what}: somebody else must approve it.")
     return store, kind
+
+
+def _shown(store: ReviewStore, review_id: str) -> Mapping[str, Any]:
+    try:
+        return review.show(store, review_id)
+    except UsageProblem as problem:
+        raise Problem(404, "no_such_review", str(problem)) from None
 
 
 def _rules(call: Call) -> dict[str, KnownRules]:
