@@ -36,7 +36,7 @@ _EXTRA = re.compile(
     r"\b(?:protection|warranty|guarantee|insurance|protect(?:ion)? plan|care plan|garantie|versicherung|"
     r"garanzia|garantía|assurance|"
     r"assembly|installation|montage|einbau|gift ?wrap|geschenkverpackung|gift box|donat(?:e|ion)|"
-    r"trade-?in|restocking|value|worth|membership|fee|charge|surcharge|"
+    r"trade-?in|restocking|worth|membership|fee|charge|surcharge|"
     r"deposit|pfand|recycling|eco-?tax|customs|minimum order|order minimum|credit|gift ?card|bonus|"
     r"points?|cash ?back|back in rewards)\b",
     re.IGNORECASE,
@@ -133,9 +133,10 @@ _AFTER_DISCOUNT = re.compile(
     r"(?:$|rebate|coupon|discount|savings|tax credit|cash ?back|mail-?in|trade-?in|remise|descuento|sconto)",
     re.IGNORECASE,
 )
+_VALUE_AFTER = re.compile(r"\s*(?:value|worth|wert|valeur|valor|valore)\b\s*\)?\s*\Z", re.IGNORECASE)
 _OVER = re.compile(
     r"\b(?:deal|offer|sale|promotion|angebot|aktion|offre|oferta|offerta)\b[^.]{0,16}\b(?:has |is |ist )?"
-    r"(?:ended|expired|over|abgelaufen|beendet|vorbei|terminée|expirée|finalizad[oa]|scadut[oa])\b|"
+    r"(?:ended|expired|is over|abgelaufen|beendet|vorbei|terminée|expirée|finalizad[oa]|scadut[oa])\b|"
     r"(?:\b00?\s?(?:d|days?|h|hrs?|hours?|m|mins?|s|secs?|tage?|std)\b\W*){3,}",
     re.IGNORECASE,
 )
@@ -189,6 +190,8 @@ def _by_label(before: str, after: str) -> str:
     role = before_role(before)
     if role in _BY_ROLE:
         return _BY_ROLE[role]
+    if _VALUE_AFTER.match(after):
+        return "what a gift or set is worth"
     if _EXTRA.search(before) or _EXTRA.match(after.lstrip(" \u00a0.,:;*)-–&+")):
         return "an extra"
     if _SUBSCRIBE.search(before) or _SUBSCRIBE.search(after[:40]):

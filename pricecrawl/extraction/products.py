@@ -79,6 +79,7 @@ class Structured:
     own: bool = True
     asked: bool = False
     expired: bool = False
+    comparable: bool = False
     likeness: float = 0.0
     currency: str = ""
 
@@ -106,6 +107,7 @@ def read_structured(nodes: Sequence[Node], method: Method, subject: Subject) -> 
     reading = Structured(method)
     node = fields(best.node)
     reading.likeness = subject.names_it(text_of(node.get("name")))
+    reading.comparable = subject.could_name(text_of(node.get("name")))
     rivals = [item for value, _, item in ranked[1:] if value == score]
     group = _group_of(best, products)
     if len(group) == 1 and rivals and score < 5 and _is_elsewhere(best):

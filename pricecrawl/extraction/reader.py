@@ -228,8 +228,10 @@ class _Reader:
         if self.given.currency is not None or stated is None:
             return
         payable = [price for price in shown if price.kind is not PriceKind.LIST]
-        plain = replace(self.market, currency=None)
-        seen = {reading[1] for price in payable if (reading := amount_of(price, plain)) is not None}
+        # Only a sign that stands for one currency everywhere counts: "$" is what the markup says it is.
+        markets = (Market(), replace(self.market, currency=None))
+        readings = [amount_of(price, market) for price in payable for market in markets]
+        seen = {reading[1] for reading in readings if reading is not None}
         if len(seen) == 1 and (code := seen.pop()) is not None and code != stated:
             self.market = replace(self.market, currency=code)
             self.doubts.append(ReviewReason.CURRENCY_CONFLICT.value)

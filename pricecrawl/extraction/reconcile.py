@@ -91,7 +91,7 @@ def _disown(
         said = amounts([*reading.prices, *(p for o in reading.options for p in o.prices)], market)
         if not reading.own or reading.method is Method.EMBEDDED or not visible or not said or said & visible:
             continue
-        if named and reading.name and reading.likeness == 0:
+        if named and reading.name and reading.likeness == 0 and reading.comparable:
             reading.own = False
             result.trace.append(
                 f"The {reading.method.value} data names “{reading.name[:60]}”, which is not what the page is"

@@ -307,8 +307,9 @@ _NUMBER = re.compile(r"(?<![\d.,])\d{1,6}(?![\d.,]*\d)")
 _COUNT_LABEL = re.compile(
     r"\b(?:only|just) \d+ left\b|\d+ left (?:in stock|at this)|nur noch \d|"
     r"plus que \d|(?:sólo|solo) quedan? \d|"
-    r"restano solo \d|nog maar \d|bara \d+ kvar|kun \d+ igjen|kun \d+ tilbage|vain \d+ jäljellä|tylko \d+ szt|"
-    r"zostało \d|już jen \d|poslední \d|осталось \d|son \d+ (?:ürün|adet)|残り\d|仅剩\d|僅剩\d|sisa \d|"
+    r"restano solo \d|nog maar \d|bara \d+ kvar|kun \d+ igjen|kun \d+ tilbage|vain \d+ jäljellä|"
+    r"tylko \d+ szt|zostało \d|już jen \d|poslední \d|осталось \d|"
+    r"son \d+ (?:ürün|adet)|残り\d|仅剩\d|僅剩\d|sisa \d|"
     r"stock|availab|quantity|inventory|lager|bestand|verfügbar|stock disponible|disponibil|voorraad|"
     r"ilość|stan|skladem|наличи|остат|stok|مخزون|مלאי|库存|在庫|재고",
     re.IGNORECASE,

@@ -38,11 +38,19 @@ class Subject:
     now: datetime | None = None
     zone: tzinfo | None = None
 
+    def could_name(self, name: str) -> bool:
+        """Whether `name` is in the letters of the page's own names: only then can unlikeness say a thing."""
+        return bool(name) and any(_latin(name_key(name)) == _latin(name_key(own)) for own in self.names)
+
     def names_it(self, name: str) -> float:
         """0..1: how well `name` is one of the page's own names."""
         if not name:
             return 0.0
         return max((likeness(name, own) for own in self.names), default=0.0)
+
+
+def _latin(key: str) -> bool:
+    return any("a" <= character <= "z" for character in key)
 
 
 _PARTS = re.compile(r"\s+[|–—·»:•-]\s+|\s*\|\s*")
