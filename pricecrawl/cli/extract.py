@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from pricecrawl.extraction.answer import Facts
     from pricecrawl.extraction.rules import Rules
+    from pricecrawl.sources.model import Source
 
 
 MAX_ROWS = 30
@@ -90,7 +91,10 @@ def extract(
     from pricecrawl.extraction.answer import answer_page
 
     if batch is not None:
-        raise typer.Exit(run_batch(batch, answer))
+        if source is not None:
+            raise UsageProblem("Give a page or --batch FILE, not both.")
+        known = _rules_of(shop) if shop else None
+        raise typer.Exit(run_batch(batch, lambda line: answer_page(_for_shop(_facts(line), known))))
     if source is None:
         raise UsageProblem("Name a saved page or feed, or a page's address, or give --batch FILE.")
     _check_market(locale, currency)
@@ -111,10 +115,7 @@ def extract(
         given = _fetched(source, [*homes, *([shop] if shop and shop not in homes else [])], given)
     else:
         given = replace(given, body=_read(source))
-    facts = _facts(given)
-    if shop:
-        facts = _of_source(facts, shop)
-    found = answer_page(facts)
+    found = answer_page(_for_shop(_facts(given), _rules_of(shop) if shop else None))
     if as_json:
         print_json(found)
     else:
@@ -201,27 +202,36 @@ def _headers(lines: list[str]) -> Mapping[str, str]:
     return headers_of(lines)
 
 
-def _of_source(facts: Facts, slug: str) -> Facts:
-    """The facts with the market of one source's row and its rules: those it learned, else the row's."""
+def _rules_of(slug: str) -> tuple[Source, Rules]:
+    """A source's row, and its rules: those it learned, else the row's."""
     from pricecrawl.cli.session import database
     from pricecrawl.config import Config
     from pricecrawl.db.learning import LearningStore
-    from pricecrawl.domain.market import Market
     from pricecrawl.extraction.rules import Rules
     from pricecrawl.sources.catalog import Catalog
 
     config = Config.load()
     row = Catalog.load(config).get(slug).source
+    with database(config) as engine:
+        learned = LearningStore(engine).selectors(slug)
+    rules = Rules.of(
+        row.rules, {kind: [entry.selector for entry in found] for kind, found in learned.items()}
+    )
+    return row, rules
+
+
+def _for_shop(facts: Facts, known: tuple[Source, Rules] | None) -> Facts:
+    """The facts with the market and the rules of a source, where one is named."""
+    from pricecrawl.domain.market import Market
+
+    if known is None:
+        return facts
+    row, rules = known
     market = Market(
         country=row.country,
         currency=facts.currency or row.currency,
         locale=facts.locale or row.locale,
         tax_basis=row.tax_basis,
-    )
-    with database(config) as engine:
-        learned = LearningStore(engine).selectors(slug)
-    rules = Rules.of(
-        row.rules, {kind: [entry.selector for entry in found] for kind, found in learned.items()}
     )
     return replace(facts, market=market, rules=rules)
 

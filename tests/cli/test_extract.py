@@ -183,3 +183,14 @@ def test_the_rules_of_a_source_are_used(
     body = product('<b id="ours">19,90</b><div class="price">29,90 €</div>')
     found = json.loads(extract(capsys, saved(tmp_path, body), "--source", "corner-shop", "--json")[1])
     assert (found["price"], found["currency"], found["method"]) == ("19.90", "EUR", "custom-css")
+    lines = tmp_path / "cases.jsonl"
+    lines.write_text(
+        json.dumps({"id": 1, "input": {"kind": "html", "content": body}}) + "\n", encoding="utf-8"
+    )
+    (told,) = extract(capsys, "--batch", str(lines), "--source", "corner-shop")[1].splitlines()
+    assert json.loads(told)["output"]["price"] == "19.90"
+    (told,) = extract(capsys, "--batch", str(lines))[1].splitlines()
+    assert json.loads(told)["output"]["price"] == "29.90"
+    code, _, err = extract(capsys, saved(tmp_path, body), "--batch", str(lines))
+    assert code == 2
+    assert "not both" in err
