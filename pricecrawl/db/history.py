@@ -29,6 +29,12 @@ from pricecrawl.db.tables import (
 
 _BATCH = 200
 
+# What a listing is today (gone, say) was not so when it was read: there the reading stands for itself.
+_THEN = (
+    *(column for column in OFFER_COLUMNS if column.name != "listing_availability"),
+    observation.c.availability.label("listing_availability"),
+)
+
 
 @dataclass(slots=True)
 class Past:
@@ -70,7 +76,7 @@ class HistoryStore(Store):
         for own in conn.execute(select(sku_policy).where(sku_policy.c.sku.in_(names))):
             pasts[own.sku].overrides = own.overrides
         readings = (
-            select(*OFFER_COLUMNS, listing.c.id.label("listing_id"), observation.c.run_id)
+            select(*_THEN, listing.c.id.label("listing_id"), observation.c.run_id)
             .select_from(mapping)
             .join(listing, listing.c.id == mapping.c.listing_id)
             .join(observation, observation.c.listing_id == listing.c.id)

@@ -9,6 +9,7 @@ from sqlalchemy import func, select
 
 from pricecrawl.db.history import HistoryStore
 from pricecrawl.db.tables import metadata
+from pricecrawl.domain.availability import Availability
 from pricecrawl.domain.errors import UsageProblem
 from pricecrawl.pricing.policy import read_policy
 from pricecrawl.workflows import simulate
@@ -58,6 +59,14 @@ def test_two_policies_over_the_same_past(week: Street) -> None:
     assert done.current.win_rate == Decimal(2) / 3
     assert done.candidate.margin == Decimal("5.50") / Decimal("17.00")
     assert done.candidate.cell("price_level") == "82.9 %"
+
+
+def test_what_is_sold_out_today_was_for_sale_then(week: Street) -> None:
+    week.observe("17.00", at=NOON + timedelta(hours=4), availability=Availability.OUT_OF_STOCK)
+    done = replayed(week, policy(review_decrease="0.20"))
+    # Three moments with a price, and one with nothing to compare with.
+    assert (done.moments, done.current.changes, done.current.blocks) == (4, 2, 1)
+    assert (done.candidate.changes, done.candidate.priced) == (3, 3)
 
 
 def test_a_policy_that_blocks_and_one_that_reviews(week: Street) -> None:
