@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, func, or_, select, update
 
@@ -55,6 +56,15 @@ class CostRow:
     regulatory_floor: Decimal | None = None
     map_required: bool = False
     regulatory_required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SavedCosts:
+    """How many costs are new and how many replaced one of the same day; SKUs that lost a bound they had."""
+
+    added: int
+    replaced: int
+    unbound: tuple[str, ...] = ()
 
 
 # Column of the file by column of the table, where a file without it must not change what is there.
@@ -115,18 +125,31 @@ class CatalogueStore(Store):
         self._save_identifiers(tx, rows, stated_kinds)
         return len(rows) - len(there), len(there)
 
-    def save_costs(self, tx: Connection, rows: Sequence[CostRow], *, now: datetime) -> tuple[int, int]:
-        """Add dated costs; returns how many were added and how many replaced one of the same day.
+    def save_costs(
+        self, tx: Connection, rows: Sequence[CostRow], *, columns: Container[str], now: datetime
+    ) -> SavedCosts:
+        """Add dated costs. One of the same day is replaced; one that was in force ends where a new one starts.
 
-        A cost that was in force when a new one starts ends there.
+        `columns` are those of the file: what it has no column for is taken from the cost before, for a file
+        of purchase prices alone must not lift a minimum advertised price.
         """
         there: dict[tuple[str, datetime], int] = {}
+        before: dict[str, list[CostRow]] = {}
         for some in chunks(sorted({row.sku for row in rows})):
-            query = select(sku_cost.c.id, sku_cost.c.sku, sku_cost.c.valid_from)
-            for found in tx.execute(query.where(sku_cost.c.sku.in_(some))):
+            for found in tx.execute(select(sku_cost).where(sku_cost.c.sku.in_(some))):
                 there[found.sku, found.valid_from] = found.id
+                before.setdefault(found.sku, []).append(_cost_of(found))
         # Oldest first, so that of several costs of one SKU in a file each ends where the next starts.
-        ordered = sorted(rows, key=lambda row: (row.sku, row.valid_from))
+        ordered, unbound = [], []
+        for row in sorted(rows, key=lambda row: (row.sku, row.valid_from)):
+            earlier = [cost for cost in before.get(row.sku, ()) if cost.valid_from <= row.valid_from]
+            last = max(earlier, key=lambda cost: cost.valid_from, default=None)
+            kept = row if last is None else _carried(row, last, columns)
+            if last is not None and _loses_a_bound(kept, last):
+                unbound.append(row.sku)
+            ordered.append(kept)
+            others = [cost for cost in before.get(row.sku, ()) if cost.valid_from != row.valid_from]
+            before[row.sku] = [*others, kept]
         replaced = [number for row in ordered if (number := there.get((row.sku, row.valid_from)))]
         for numbers in chunks(replaced):
             tx.execute(delete(sku_cost).where(sku_cost.c.id.in_(numbers)))
@@ -140,7 +163,7 @@ class CatalogueStore(Store):
             if ordered
             else [],
         )
-        return len(rows) - len(replaced), len(replaced)
+        return SavedCosts(len(rows) - len(replaced), len(replaced), tuple(dict.fromkeys(unbound)))
 
     def currencies(self, skus: Iterable[str]) -> dict[str, str]:
         """Currency by SKU, of those that the catalogue has."""
@@ -191,6 +214,30 @@ _END_THE_ONE_BEFORE = (
     )
     .values(valid_to=bindparam("starts"))
 )
+
+
+_CARRIED = (
+    "fulfilment", "payment", "map_price", "regulatory_floor", "map_required", "regulatory_required",
+)  # fmt: skip
+
+
+def _cost_of(row: Any) -> CostRow:
+    return CostRow(**{f.name: getattr(row, f.name) for f in fields(CostRow)})
+
+
+def _carried(row: CostRow, last: CostRow, columns: Container[str]) -> CostRow:
+    """The cost with what its file says nothing of taken from the one before."""
+    if row.currency != last.currency:
+        return row
+    silent = {name: getattr(last, name) for name in _CARRIED if name not in columns}
+    return replace(row, **silent)
+
+
+def _loses_a_bound(row: CostRow, last: CostRow) -> bool:
+    return any(
+        getattr(last, name) is not None and getattr(row, name) is None
+        for name in ("map_price", "regulatory_floor")
+    )
 
 
 def _end(row: CostRow, following: tuple[str, datetime] | None) -> datetime | None:

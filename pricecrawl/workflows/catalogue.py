@@ -121,7 +121,8 @@ def import_costs(
 ) -> Imported:
     """Add dated costs and restrictions from a CSV file; a later date closes the row before it.
 
-    Amounts are in the SKU's currency and on its tax basis.
+    A column that the file does not have stays as the cost before had it; a blank cell means none, and where
+    that lifts a bound it is noted. Amounts are in the SKU's currency and on its tax basis.
 
     Raises:
         UsageProblem: the file cannot be read, or a column is missing.
@@ -149,9 +150,15 @@ def import_costs(
         costs.append(cost)
     sheet.finish()
     with store.begin() as tx:
-        added, changed = store.save_costs(tx, costs, now=now)
+        saved = store.save_costs(tx, costs, columns=sheet.columns, now=now)
         store.append(tx, [_event(EventType.COSTS_IMPORTED, sheet, now, by, rows=len(costs))])
-    return Imported(len(costs), added, changed, tuple(notes))
+    if saved.unbound:
+        names = ", ".join(saved.unbound[:5]) + (", …" if len(saved.unbound) > 5 else "")
+        notes.append(
+            f"{len(saved.unbound)} SKUs had a minimum advertised or regulatory price and have none now, for "
+            f"the file leaves it blank: {names}"
+        )
+    return Imported(len(costs), saved.added, saved.replaced, tuple(notes))
 
 
 def _sku(sheet: Sheet, row: Row, style: NumberStyle, notes: list[str]) -> SkuRow | None:

@@ -114,6 +114,28 @@ def test_a_later_cost_ends_the_one_before(street: Street) -> None:
     assert found[0][1] == april
 
 
+def test_what_a_file_has_no_column_for_stays(street: Street) -> None:
+    """A weekly file of purchase prices must not lift the maker's minimum, nor make delivery free."""
+    full = "sku,cogs,fulfilment,payment,map_price,regulatory_floor,map_required,valid_from\n"
+    street.catalogue(costs=f"{full}K-1,10.00,1.00,0.50,18.00,12.00,yes,2026-01-01\n")
+    store = CatalogueStore(street.engine)
+    weekly = street.file("sku,cogs,valid_from\nK-1,9.00,2026-02-01\nK-1,8.00,2026-03-01\n", "weekly.csv")
+    done = catalogue.import_costs(store, weekly, now=NOON, by="ann")
+    assert (done.added, done.notes) == (2, ())
+    for row, cogs in zip(street.rows(sku_cost), ("10.00", "9.00", "8.00"), strict=True):
+        assert (row.cogs, row.fulfilment, row.payment) == (Decimal(cogs), Decimal("1.00"), Decimal("0.50"))
+        assert (row.map_price, row.regulatory_floor, row.map_required) == (
+            Decimal("18.00"), Decimal("12.00"), True
+        )  # fmt: skip
+    # The same day again, and a cell that is there and blank: taken at its word, and said.
+    blank = street.file("sku,cogs,map_price,valid_from\nK-1,8.00,,2026-03-01\n", "blank.csv")
+    done = catalogue.import_costs(store, blank, now=NOON, by="ann")
+    assert done.changed == 1
+    assert "1 SKUs had a minimum advertised or regulatory price and have none now" in done.notes[0]
+    last = street.rows(sku_cost)[-1]
+    assert (last.map_price, last.regulatory_floor, last.map_required) == (None, Decimal("12.00"), True)
+
+
 def test_the_same_day_again_replaces_and_confirms_the_cost(street: Street) -> None:
     street.catalogue()
     later = NOON + timedelta(days=30)
