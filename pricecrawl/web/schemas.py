@@ -242,10 +242,14 @@ class EvaluationOut(Given):
 
 
 class ApproveIn(Asked):
-    """Yes, and why; `choice` is the number of the right reading where a reading is reviewed."""
+    """Yes, and why; `choice` is the number of the right reading where a reading is reviewed.
+
+    `amount` is what that reading was seen to read: a page read again meanwhile confirms nothing else.
+    """
 
     reason: Reason
     choice: Annotated[int, Field(ge=1, le=1000)] | None = None
+    amount: Annotated[str, StringConstraints(pattern=r"^[0-9]{1,12}(\.[0-9]{1,6})?$")] | None = None
 
 
 class RejectIn(Asked):

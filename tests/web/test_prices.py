@@ -117,7 +117,10 @@ def test_a_doubtful_observation_opens_a_review(lite: Api) -> None:
     path = f"/reviews/{made['review_id']}"
     detail = lite.get(path, role=Role.REVIEWER).json()["detail"]
     assert (detail["source"], len(detail["candidates"]) > 0) == ("kettles", True)
-    assert lite.post(f"{path}/approve", {"reason": "so it is", "choice": 1}, role=Role.REVIEWER).is_success
+    other = {"reason": "so it is", "choice": 1, "amount": "20.00"}
+    assert lite.post(f"{path}/approve", other, role=Role.REVIEWER).status_code in {409, 422}
+    seen = other | {"amount": "2000"}
+    assert lite.post(f"{path}/approve", seen, role=Role.REVIEWER).is_success
     again = lite.post(f"{path}/approve", {"reason": "so it is", "choice": 1}, role=Role.REVIEWER)
     assert again.status_code in {409, 422}
 

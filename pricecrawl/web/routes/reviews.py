@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
@@ -48,7 +49,7 @@ def list_reviews(
     call: Call = reading(Endpoint.LIST_REVIEWS, "kind", "limit"),
 ) -> Any:
     """The queue, with every reason."""
-    items = review.queue(ReviewStore(call.services.engine), kind=kind, limit=limit)
+    items = review.queue(ReviewStore(call.services.engine), kind=kind, limit=limit, now=call.now)
     return ReviewsOut(
         reviews=tuple(
             ReviewOut(
@@ -93,6 +94,7 @@ def approve(review_id: ReviewId, said: ApproveIn, call: Call = writing(Endpoint.
             reason=said.reason,
             now=call.now,
             choice=said.choice,
+            amount=None if said.amount is None else Decimal(said.amount),
             rules=rules,
         )
         return SettledOut(review_id=review_id, result="approved", by=call.caller.name)
