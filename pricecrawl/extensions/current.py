@@ -164,14 +164,31 @@ class CurrentRun:
             StorageProblem: the page cannot be kept or the database does not answer.
         """
         await self.room.wait()
-        known = self._in("reads", self._ask, listings)
+        known: dict[str, Known] | PricecrawlError
         if page.ref is None and page.response is not None:
             packing = page.packing or self._packing(page.response, "page")
             page.packing = None
-            page.ref, found = await asyncio.gather(self._keep(packing), known)
+            ref, known = await self._in("files", self._write_and_ask, packing, listings)
+            self._count_evidence(packing, ref)
+            page.ref = ref
         else:
-            found = await known
-        return Handful(page, listings, found)
+            known = await self._in("reads", self._ask, listings)
+        if isinstance(known, PricecrawlError):
+            raise known
+        return Handful(page, listings, known)
+
+    def _write_and_ask(
+        self, packing: Packing, listings: Sequence[RawListing]
+    ) -> tuple[EvidenceRef, dict[str, Known] | PricecrawlError]:
+        """Both in one go: to hand work to a thread and take it back costs more than most pages' question.
+
+        A record that was written counts whether or not the database then answers.
+        """
+        ref = self._write(packing)
+        try:
+            return ref, self._ask(listings)
+        except PricecrawlError as problem:
+            return ref, problem
 
     def expect(self, page: Page) -> None:
         """Listings of this page are likely: make its evidence ready while its spider reads it."""
@@ -213,20 +230,21 @@ class CurrentRun:
         Raises:
             StorageProblem: the store cannot be written.
         """
-        return await self._keep(self._packing(response, kind))
+        packing = self._packing(response, kind)
+        ref = await self._in("files", self._write, packing)
+        self._count_evidence(packing, ref)
+        return ref
 
     def _packing(self, response: Response, kind: str) -> Packing:
         return Packing(fetched_from(response, kind=kind, fetched_at=now()))
 
-    async def _keep(self, packing: Packing) -> EvidenceRef:
+    def _count_evidence(self, packing: Packing, ref: EvidenceRef) -> None:
         from pricecrawl.db.crawl import EvidenceRow
 
         fetched = packing.fetched
-        ref = await self._in("files", self._write, packing)
         self._evidence_rows.append(EvidenceRow(ref=ref, status=fetched.status, kind=fetched.kind))
         self.counts.evidence_records += 1
         self.counts.evidence_bytes += ref.length
-        return ref
 
     def _pack(self, packing: Packing) -> None:
         """In the file thread, before the same page's `_write`, which repeats what fails here and says so."""
