@@ -58,7 +58,7 @@ def list_reviews(
         kinds = ", ".join(review.Kind)
         raise UsageProblem(f"--kind {kind!r} is none of {kinds}.") from None
     with database() as engine:
-        items = review.queue(ReviewStore(engine), kind=wanted, limit=limit)
+        items = review.queue(ReviewStore(engine), kind=wanted, limit=limit, now=datetime.now(UTC))
     if as_json:
         print_json(items)
         return

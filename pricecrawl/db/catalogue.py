@@ -128,7 +128,7 @@ class CatalogueStore(Store):
     def save_costs(
         self, tx: Connection, rows: Sequence[CostRow], *, columns: Container[str], now: datetime
     ) -> SavedCosts:
-        """Add dated costs. One of the same day is replaced; one that was in force ends where a new one starts.
+        """Add dated costs. One of the same day is replaced; one in force ends where a new one starts.
 
         `columns` are those of the file: what it has no column for is taken from the cost before, for a file
         of purchase prices alone must not lift a minimum advertised price.

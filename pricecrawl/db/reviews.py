@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, insert, select, update
+from sqlalchemy import Connection, Select, case, insert, literal, select, update
 
 from pricecrawl.db.store import Store
 from pricecrawl.db.tables import (
@@ -26,13 +26,16 @@ from pricecrawl.db.tables import (
 class ReviewStore(Store):
     """Reading and settling of reviews. Rows are given as plain mappings."""
 
-    def open_prices(self, conn: Connection, limit: int) -> list[Mapping[str, Any]]:
-        """Decisions that wait for a reviewer, oldest first."""
+    def open_prices(
+        self, conn: Connection, limit: int, *, now: datetime | None = None
+    ) -> list[Mapping[str, Any]]:
+        """Decisions that wait for a reviewer, oldest first; those whose time is over at `now` last."""
+        over = case((price_decision.c.expires_at <= now, 1), else_=0) if now is not None else literal(0)
         query = (
             select(price_decision, sku.c.name.label("sku_name"))
             .join(sku, sku.c.sku == price_decision.c.sku)
             .where(price_decision.c.status == "REVIEW_REQUIRED")
-            .order_by(price_decision.c.created_at, price_decision.c.sku)
+            .order_by(over, price_decision.c.created_at, price_decision.c.sku)
             .limit(limit)
         )
         return _all(conn, query)

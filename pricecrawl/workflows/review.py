@@ -57,12 +57,14 @@ class Item:
     expires_at: datetime | None = None
 
 
-def queue(store: ReviewStore, *, kind: Kind | None = None, limit: int = 200) -> list[Item]:
-    """What waits for a person, prices first, each kind oldest first."""
+def queue(
+    store: ReviewStore, *, kind: Kind | None = None, limit: int = 200, now: datetime | None = None
+) -> list[Item]:
+    """What waits for a person, prices first, each kind oldest first; what has expired by `now` last."""
     items: list[Item] = []
     with store.engine.connect() as conn:
         if kind in {None, Kind.PRICE}:
-            items += [_price_item(row) for row in store.open_prices(conn, limit)]
+            items += [_price_item(row) for row in store.open_prices(conn, limit, now=now)]
         if kind in {None, Kind.MAPPING}:
             items += [_mapping_item(row) for row in store.open_mappings(conn, limit)]
         if kind in {None, Kind.CANDIDATE}:

@@ -12,7 +12,7 @@ from pricecrawl.db.tables import approval, mapping, price_decision, sku_cost
 from pricecrawl.domain.errors import Refused, UsageProblem
 from pricecrawl.workflows import exceptions, policies, review
 from tests.factories import NOON
-from tests.workflows.street import NOW, Street, codes
+from tests.workflows.street import COSTS, NOW, SKUS, Street, codes
 
 LATER = NOW + timedelta(minutes=5)
 
@@ -44,6 +44,22 @@ def test_the_queue_shows_every_kind_with_its_reasons(waiting: Street) -> None:
     assert [item.id for item in only] == [items[1].id]
     for item in items:
         assert review.show(ReviewStore(waiting.engine), item.id)["kind"] == item.kind
+
+
+def test_what_expired_does_not_stand_before_what_can_be_approved(street: Street) -> None:
+    line = "\nK-2,Brewster Mug,Brewster,mugs,,BM-2,1,,EUR,DE,incl,20.50,no,B\n"
+    street.catalogue(SKUS.rstrip() + line, COSTS.rstrip() + "\nK-2,10.00,1.00,0.50,,,2026-01-01\n")
+    street.observe("18.00")
+    street.match()
+    street.price("K-1")
+    later = NOON + timedelta(hours=24)
+    street.observe("18.00", at=later, sku="M-2", name="Brewster Mug", gtin=None, mpn="BM-2")
+    street.match(now=later)
+    street.price("K-2", now=later + timedelta(minutes=1))
+    store = ReviewStore(street.engine)
+    assert [item.subject for item in review.queue(store)] == ["K-1", "K-2"]
+    assert [item.subject for item in review.queue(store, now=later)] == ["K-1", "K-2"]
+    assert [item.subject for item in review.queue(store, limit=1, now=later + timedelta(hours=1))] == ["K-2"]
 
 
 def test_approving_a_price_keeps_who_and_why(waiting: Street) -> None:
