@@ -82,7 +82,7 @@ def answered(
         status=more.pop("status", 200),
         headers=headers if headers is not None else {"content-type": "text/html; charset=utf-8"},
         locale=locale,
-        observed_at=now,
+        observed_at=more.pop("observed_at", now),
         market=market or Market(),
         rules=rules,
         **more,
