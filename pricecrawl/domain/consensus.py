@@ -11,6 +11,7 @@ Where readings disagree and nothing explains it, the price is offered with a rev
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -77,6 +78,9 @@ class Consensus:
 _build_consensus, _build_observation = builder_of(Consensus), builder_of(Observation)
 
 
+_BARE = re.compile(r"[\d.,\s]*")
+
+
 def settle(
     candidates: Sequence[Candidate],
     *,
@@ -103,8 +107,10 @@ def settle_all(
     """Any number of candidates, of any kind and currency."""
     everything = tuple(sorted(candidates, key=rank))
     primary = [c for c in everything if c.kind in PRIMARY_KINDS]
-    stated = primary if any(c.currency for c in primary) else everything
-    view = choose_currency(stated, market.currency, anchor.currency if anchor else None)
+    # Bare numbers of markup are in the currency of the other prices; a sign that is unclear is a sign.
+    bare = all(_BARE.fullmatch(c.text) for c in primary)
+    stated = everything if bare and not any(c.currency for c in primary) else primary
+    view = choose_currency(stated or everything, market.currency, anchor.currency if anchor else None)
     trace, reasons = list(view.sentences), list(view.reasons)
     currency = view.currency
     local = [_in_currency(c, currency) for c in everything if c.currency in (currency, None)]

@@ -31,6 +31,7 @@ from pricecrawl.extraction.labels import (
 from pricecrawl.extraction.marks import Mark
 from pricecrawl.extraction.seen import (
     Seen,
+    are_twins,
     is_for_several,
     label_below,
     mark_choices,
@@ -54,6 +55,7 @@ _PRICE_LABEL = re.compile(
     r"السعر|מחיר|τιμή|価格|价格|價格|가격)\s*:?\s*(?:US|CA|AU|NZ|HK|SG)?\s*\Z",
     re.IGNORECASE,
 )
+_SIDE_MARKS = Mark.SAVING | Mark.UNIT | Mark.INSTALMENT | Mark.SHIPPING | Mark.EXTRA | Mark.QUANTITY
 _ALONE = re.compile(r"[\s\W\d]*", re.UNICODE)
 
 
@@ -138,17 +140,32 @@ def _own_marks(seen: Sequence[Seen]) -> None:
     for item in seen:
         for element, _ in item.around.levels[:7]:
             held.setdefault(element, set()).add(item.digits)
+    crowded = _crowded(seen)
     for item in seen:
         own = 0
         for step, (element, marks) in enumerate(item.around.levels[:7]):
             shared = len(held[element]) > 1
             item.alone += not shared
-            own |= marks & ~_KIND_MARKS if shared else marks
+            own |= marks & ~_KIND_MARKS if shared else marks & ~_SIDE_MARKS if element in crowded else marks
             if step > 3 and not shared:
                 own &= ~Mark.CURRENT
         item.own = own
 
 
+def _crowded(seen: Sequence[Seen]) -> set[etree._Element]:
+    """Boxes with an amount in several places, which need not be one thing: a litre has its litre price."""
+    found: set[etree._Element] = set()
+    places: dict[etree._Element, int] = {}
+    for number, item in enumerate(seen):
+        twin = number > 0 and are_twins(seen[number - 1], item)
+        for element, _ in item.around.levels[:7]:
+            places[element] = places.get(element, 0) + (not twin)
+            if places[element] > 1:
+                found.add(element)
+    return found
+
+
+_AND_ALSO = re.compile(r"[\s)(]*(?:[/|,;·]|or|and|oder|und|ou|et|o|y|e)?[\s(]*", re.IGNORECASE)
 _DASH = re.compile(r"\s*(?:-|–|—|to|bis|à|hasta|al|до|až|~)\s*\Z", re.IGNORECASE)
 
 
@@ -165,6 +182,10 @@ def _classify(item: Seen, previous: Seen | None, textmap: TextMap, following: in
             item.kind = PriceKind.LIST
             item.reason = "the upper end of an earlier range"
             return
+    item.converted = is_converted(item.before)
+    if previous is not None and previous.converted:
+        gap = textmap.text[previous.occurrence.end : item.occurrence.start].replace(JOINT, " ")
+        item.converted = item.converted or _AND_ALSO.fullmatch(gap) is not None
     item.tax = _tax(item, previous, textmap, following)
     if previous is not None and old_new_pair(previous.before, item.before):
         previous.kind = PriceKind.LIST
@@ -404,7 +425,7 @@ def _set_lesser_aside(prices: Sequence[Seen]) -> None:
         if item.regular and cheaper and not item.reason:
             item.kind = PriceKind.LIST
     left = [item for item in prices if not item.reason and item.kind is PriceKind.STANDARD]
-    converted = [item for item in left if is_converted(item.before)]
+    converted = [item for item in left if item.converted]
     if len(converted) < len(left):
         for item in converted:
             item.reason = "a converted amount"

@@ -10,7 +10,7 @@ from pricecrawl.domain.market import TaxBasis
 from pricecrawl.domain.money_roles import Role
 
 _VAT = (
-    r"(?:vat|tax|taxes|gst|mwst|ust|mehrwertsteuer|umsatzsteuer|tva|iva|btw|moms|mva|dph|ptu|áfa|afa|kdv|"
+    r"(?:vat|tax|taxes|impuestos?|impostos?|imposte|podatku|belasting(?:en)?|gst|mwst|ust|mehrwertsteuer|umsatzsteuer|tva|iva|btw|moms|mva|dph|ptu|áfa|afa|kdv|"
     r"ндс|пдв|ддс|"
     r"φπα|ضريبة|الضريبة|מע\"?מ|税|tax\.)"
 )

@@ -92,7 +92,8 @@ _NAMES: dict[int, str] = {
         price-?table price-break[a-z]* wholesale multi-?buy
     """,
     Mark.NET: r"""
-        excl[a-z]* ex-tax ex-vat exvat extax without-tax price-excluding-tax excluding-tax net netto
+        excl[a-z]* ex-tax ex-vat exvat sans-taxe
+        sin-impuestos sem-impostos extax without-tax(?:es)? price-excluding-tax excluding-tax net netto
         net-price netprice tax-excluded ht excl-tax novat pretax
     """,
     Mark.GROSS: r"""
@@ -236,6 +237,9 @@ def _of_part(part: str) -> int:
 def marks_of_names(names: str) -> int:
     """What the names on one element say; several at once where several are said."""
     parts = [part for part in _GLUE.split(_CAMEL.sub("-", names[:240]).lower()) if part][:24]
+    if "card" in parts and "price" in parts:
+        # "productCardPrice" is the price of a product's card, neither a price by card nor a card of others.
+        parts = [p for place, p in enumerate(parts) if p != "card" or parts[place - 1 : place] != ["product"]]
     found = Mark.NONE
     for place, part in enumerate(parts):
         found |= _of_part(part)

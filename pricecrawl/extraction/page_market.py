@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from urllib.parse import urlsplit
 
+from pricecrawl.domain.candidate import RawPrice
 from pricecrawl.domain.market import Market
+from pricecrawl.domain.money import amount_of
 from pricecrawl.domain.money_locale import currency_codes
 from pricecrawl.domain.money_signs import sign_in
 from pricecrawl.extraction.document import Document
@@ -99,6 +102,27 @@ def _currency_of(stated: Iterable[str]) -> str | None:
         return None
     # Two currencies stated equally often decide nothing: the amounts' own signs must.
     return counted[0][0] if len(counted) == 1 or counted[0][1] > counted[1][1] else None
+
+
+_FORMER = {"HRK": Decimal("7.53450"), "BGN": Decimal("1.95583")}
+"""Units of a former currency in a euro, by the Council's regulations for Croatia and Bulgaria."""
+
+
+def without_former(prices: Sequence[RawPrice], market: Market) -> list[RawPrice]:
+    """Prices without those that repeat a euro price in a currency that the euro has replaced.
+
+    Shops must show both for a time. A market that still counts in the old currency keeps both.
+    """
+    read = [(price, amount_of(price, market)) for price in prices]
+    euros = {got[0] for _, got in read if got is not None and got[1] == "EUR"}
+
+    def repeats(amount: Decimal, currency: str | None) -> bool:
+        rate = _FORMER.get(currency or "")
+        return rate is not None and any(abs(amount / rate - euro) <= Decimal("0.011") for euro in euros)
+
+    if market.currency in _FORMER or not euros:
+        return list(prices)
+    return [price for price, got in read if got is None or not repeats(*got)]
 
 
 _OFFERED = re.compile(

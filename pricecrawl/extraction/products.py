@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -44,6 +45,7 @@ _OFFER_TYPES = frozenset(("offer", "aggregateoffer", "offerforpurchase", "offerf
 _GTINS = ("gtin", "gtin14", "gtin13", "gtin12", "gtin8", "ean", "upc", "isbn")
 _IDENTITIES = ("sku", "productid", "mpn", "identifier", "serialnumber", *_GTINS)
 OTHER_VARIANT = "another variant than the one asked for"
+_NAME_PARTS = re.compile(r"\s[-–—/|·]\s|\s*[,()]\s*")
 _TRAITS = ("size", "color", "colour", "material", "pattern", "model", "name")
 
 
@@ -412,8 +414,8 @@ def _asked_for(options: list[_Option], subject: Subject) -> list[_Option]:
         mine = _tokens(option.offer.node, subject)
         tokens = _tokens(option.variant, subject) | mine
         traits = {
-            text.lower() for key in _TRAITS for node in (option.variant, option.offer.node)
-            for text in texts_of(node.get(key))
+            part.lower() for key in _TRAITS for node in (option.variant, option.offer.node)
+            for text in texts_of(node.get(key)) for part in (text, *_NAME_PARTS.split(text))
         }  # fmt: skip
         # An offer's own number tells it from its sisters; the product's is that of all of them.
         strength = 3 * len(wanted & tokens) + 3 * len(wanted & mine) + len(wanted & traits)

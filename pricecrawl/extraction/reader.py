@@ -28,7 +28,7 @@ from pricecrawl.extraction.embedded import read_embedded
 from pricecrawl.extraction.jsonld import json_ld_nodes
 from pricecrawl.extraction.microdata import microdata_nodes, rdfa_nodes
 from pricecrawl.extraction.opengraph import read_opengraph
-from pricecrawl.extraction.page_market import offered_currency, page_market, scripted_currency
+from pricecrawl.extraction.page_market import offered_currency, page_market, scripted_currency, without_former
 from pricecrawl.extraction.products import Structured, read_structured
 from pricecrawl.extraction.reconcile import RANGE, Reconciled, amounts, reconcile
 from pricecrawl.extraction.rules import CATEGORY, Rules, default_chooser
@@ -254,6 +254,7 @@ class _Reader:
         """Visible prices and unchosen options, without kinds that a rule of the shop owns."""
         owned = {kind for kind, name in CATEGORY.items() if self.rules.tier(name) is not Tier.GLOBAL}
         shown = [raw_of(item, generic=False) for item in visible.chosen if item.kind not in owned]
+        shown = without_former(shown, replace(self.market, currency=self.given.currency))
         choices = [raw_of(item, generic=False) for item in visible.options if item.kind not in owned]
         return shown, choices
 

@@ -16,7 +16,7 @@ from pricecrawl.domain.market import TaxBasis
 from pricecrawl.domain.money import read_price
 from pricecrawl.domain.money_roles import Role
 from pricecrawl.extraction.amounts import Occurrence
-from pricecrawl.extraction.labels import before_role, tax_of
+from pricecrawl.extraction.labels import after_role, before_role, tax_of
 from pricecrawl.extraction.marks import Mark
 from pricecrawl.extraction.surroundings import Around, first_name
 from pricecrawl.extraction.textmap import JOINT, TextMap, words_of
@@ -48,6 +48,7 @@ class Seen:
     alone: int = 0
     line: int = 0
     named_old: bool = False
+    converted: bool = False
 
     @cached_property
     def value(self) -> Decimal:
@@ -68,8 +69,18 @@ _SEVERAL = re.compile(
     rf"(?:(?:ab|from|dès|à partir de|desde|da|vanaf|från|fra|od|от|at least|buy|min\.?|≥|>=?)"
     rf"\s*(\d{{1,6}})\s*{_PIECES}?"
     rf"|(\d{{1,6}})\s*(?:[-–—]|to|bis|à|a|al|до|do)\s*\d{{1,6}}\s*{_PIECES}?"
-    rf"|(\d{{1,6}})\s*{_PIECES}?\s*(?:\+|and (?:more|over|up)|or more|und mehr|oder mehr|et plus|o más|e più)"
+    rf"|(\d{{1,6}})\s*{_PIECES}?\s*(?:\+|and (?:more|over|up)|or more|und mehr|oder mehr|et plus|ou plus|"
+    rf"o más|"
+    rf"ou mais|e più|o più|of meer|en meer|eller (?:fler|flere)|och fler|tai enemmän|lub więcej|"
+    rf"i więcej|a více|"
+    rf"nebo více|a viac|vagy több|sau mai multe?|ili više|и более|или более|и больше|або більше|і більше|"
+    rf"ή περισσότερα|veya daha fazla|以上|이상)"
     rf"|(\d{{1,6}})\s*{_PIECES})",
+    re.IGNORECASE,
+)
+_UP_TO = re.compile(
+    rf"(?:bis|up to|to|jusqu['’]?à|hasta|fino a|até|tot(?: en met)?|till|upp till|op til|do|до|-|≤|<=?)"
+    rf"\s*\d{{1,6}}\s*{_PIECES}?",
     re.IGNORECASE,
 )
 _QUANTITY_HEAD = re.compile(
@@ -89,11 +100,16 @@ def is_for_several(item: Seen) -> bool:
     if told is not None:
         return int(next(number for number in told.groups() if number)) > 1
     for step, (element, _) in enumerate(item.around.levels[:6]):
-        if element.tag != "tr" or len(element) < 2:
+        cell = _first_cell(element) if element.tag == "tr" else None
+        if cell is None:
             continue
-        if item.around.levels[step - 1][0] is element[0]:
+        if item.around.levels[step - 1][0] is cell:
             return False
-        first = words_of(element[0], 40)
+        first = words_of(cell, 40)
+        if _UP_TO.fullmatch(first):
+            before = element.getprevious()
+            above = _first_cell(before) if before is not None else None
+            return above is not None and bool(_UP_TO.fullmatch(words_of(above, 40)))
         named = _SEVERAL.fullmatch(first)
         if named is not None:
             return int(next(number for number in named.groups() if number)) > 1
@@ -101,10 +117,17 @@ def is_for_several(item: Seen) -> bool:
     return False
 
 
+def _first_cell(row: etree._Element) -> etree._Element | None:
+    """The first cell of a row that has another one."""
+    cells = [child for child in row if child.tag in ("td", "th")]
+    return cells[0] if len(cells) > 1 else None
+
+
 def _heads_quantities(row: etree._Element) -> bool:
     table = next(row.iterancestors("table"), None)
     head = next(table.iter("tr"), None) if table is not None else None
-    return head is not None and len(head) > 0 and bool(_QUANTITY_HEAD.search(words_of(head[0], 60)))
+    cell = _first_cell(head) if head is not None else None
+    return cell is not None and bool(_QUANTITY_HEAD.search(words_of(cell, 60)))
 
 
 _ROWS = frozenset(("li", "tr", "label", "option", "button", "dd", "article"))
@@ -249,7 +272,7 @@ def share_labels(seen: Sequence[Seen], textmap: TextMap) -> None:
         if one.digits == two.digits:
             if not _broken(one, two, textmap) and before_role(between) in (None, Role.SAVING, Role.UNIT):
                 two.before, two.label = one.before, one.label
-        elif (basis := tax_of(between)) is not TaxBasis.UNKNOWN:
+        elif (basis := tax_of(between)) is not TaxBasis.UNKNOWN and after_role(between) is not Role.UNIT:
             low, high = sorted((one.value, two.value))
             if not low < high <= low * Decimal("1.41"):
                 continue
@@ -258,9 +281,20 @@ def share_labels(seen: Sequence[Seen], textmap: TextMap) -> None:
             else:
                 two.before = two.label = ""
     for one, two in reversed(list(pairwise(seen))):
-        near = two.occurrence.start - one.occurrence.end <= 60
-        if near and one.digits == two.digits and not _broken(one, two, textmap):
+        if are_twins(one, two):
             one.after = two.after
+
+
+def are_twins(one: Seen, two: Seen) -> bool:
+    """Whether two amounts are one written twice, for screen readers too: a box holds them and no more."""
+    if one.digits != two.digits or two.occurrence.start - one.occurrence.end > 2:
+        return False
+    boxes = {element for element, _ in one.around.levels[:4]}
+    box = next((element for element, _ in two.around.levels[:4] if element in boxes), None)
+    if box is None:
+        return False
+    text = words_of(box, 80)
+    return "".join(_DIGITS.findall(text)) == one.digits * 2 and sum(map(str.isalpha, text)) <= 8
 
 
 def _broken(one: Seen, two: Seen, textmap: TextMap) -> bool:

@@ -161,7 +161,7 @@ def _statement(
         # A statement that it cannot be bought weighs more than a word that it can.
         negative = [item for item in said if item.value is not Availability.IN_STOCK]
         if negative:
-            value, share = negative[0].value, negative[0].share
+            value, share = negative[0].value, sum(item.share for item in negative)
     place = describe(holder)
     if marks & Mark.CHOICE and not around.chosen:
         return None

@@ -110,6 +110,12 @@ hết hàng|tạm hết hàng|stok habis|habis|kehabisan stok|tidak tersedia|ส
 缺货|缺貨|售罄|已售完|無庫存|无货|暂无库存|補貨中|품절|일시품절|매진|재고 없음
 """
 _GONE = """
+prodej skončil|prodej ukončen|prodej byl ukončen|ukončená výroba|výroba ukončena
+již se nevyrábí|už se nevyrábí
+výroba byla ukončena|wird nicht mehr hergestellt|wird nicht mehr produziert|produktion eingestellt
+no longer made|no longer manufactured|no longer in production|n'est plus fabriqué|n'est plus commercialisé
+nie jest już produkowany|produkt wycofany z oferty|tillverkas inte längre|wordt niet meer gemaakt
+fuori catalogo|non più prodotto|ya no se fabrica|már nem gyártják|kifutott termék|снят с производства
 discontinued|no longer sold|this product has been discontinued|product discontinued|eingestellt
 nicht mehr im sortiment|artikel nicht mehr verfügbar|arrêté
 descatalogado|fuori produzione|uit assortiment|utgått|udgået|utgått ur sortimentet|wycofany ze sprzedaży

@@ -140,6 +140,11 @@ class Surroundings:
             return known
         names = " ".join([value for name in _ATTRIBUTES if (value := element.get(name))])
         found = marks_of_names(names) if names else Mark.NONE
+        if found & Mark.OTHERS and found & Mark.PRICE:
+            # A theme's own names count more than its test ids: "productCardPrice" may be the product's.
+            themed = marks_of_names(f"{element.get('class') or ''} {element.get('id') or ''}")
+            if themed & Mark.PRICE and not themed & Mark.OTHERS:
+                found &= ~Mark.OTHERS
         tag = element.tag
         found |= _TAG_MARKS.get(tag, Mark.NONE) if isinstance(tag, str) else Mark.NONE
         role = element.get("role")
