@@ -145,8 +145,9 @@ def read_policy(body: Mapping[str, Any], *, place: str = "policy") -> Policy:
         if key not in known:
             raise UsageProblem(f"{place}: unknown key {key!r}; a policy has {', '.join(sorted(known))}.")
     version = body.get("version")
-    if not isinstance(version, str) or not version.strip() or len(version) > 80:
-        raise UsageProblem(f'{place}: version must be a text of 1 to 80 characters, such as "2026-02".')
+    # A SKU's own settings add a digest to it: `2026-02+<12 characters>`.
+    if not isinstance(version, str) or not version.strip() or len(version) > 64:
+        raise UsageProblem(f'{place}: version must be a text of 1 to 64 characters, such as "2026-02".')
     given = read_overrides(body.get("default", {}), place=f"{place}: [default]")
     tables = {name: {**getattr(Settings(), name), **given[name]} for name in _TABLES & given.keys()}
     default = dataclasses.replace(Settings(), **(given | tables))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -17,6 +18,10 @@ def stable_id(*parts: object) -> str:
     return str(uuid5(NAMESPACE, "\x1f".join(map(str, parts))))
 
 
+LONGEST = 80
+"""Characters of a correlation in the event log."""
+
+
 def event(
     kind: EventType,
     aggregate: str,
@@ -28,7 +33,13 @@ def event(
     cause: str | None = None,
     key: object = "",
 ) -> Event:
-    """An event whose id follows from its aggregate, kind, correlation and `key`."""
+    """An event whose id follows from its aggregate, kind, correlation and `key`.
+
+    A correlation that is longer than the log takes (a long SKU's or name's) is shortened to a digest.
+    """
+    if len(correlation) > LONGEST:
+        made = hashlib.sha256(correlation.encode()).hexdigest()[:32]
+        correlation = f"{correlation[: LONGEST - len(made) - 1]}~{made}"
     return Event(
         event_id=stable_id(aggregate, kind.value, correlation, key),
         event_type=kind,

@@ -31,6 +31,9 @@ from pricecrawl.workflows.publisher import (
 )
 from pricecrawl.workflows.recording import close_letters, rollback_done, rollback_failed, unreadable
 
+VERDICT = 40
+"""Characters of a verdict."""
+
 VERIFIED, MASKED, UNSEEN = "verified", "verified, storefront differs", "verified, storefront not seen"
 
 
@@ -286,7 +289,7 @@ def _failed(
         row,
         State.VERIFICATION_FAILED,
         now=now,
-        verdict=", ".join(wrong),
+        verdict=_in_short(wrong),
         verdict_detail=why,
         **values,
     )
@@ -304,6 +307,12 @@ def _failed(
     )
     pub.store.append(tx, [failed])
     return Next(State.VERIFICATION_FAILED, done=True, why=why)
+
+
+def _in_short(wrong: tuple[Mismatch, ...]) -> str:
+    """The mismatches as the column takes them; the event of the failure has them all."""
+    words = ", ".join(wrong)
+    return words if len(words) <= VERDICT else f"{words[: VERDICT - 5].rpartition(', ')[0]}, ..."
 
 
 def _wanted(row: Fields) -> Wanted:

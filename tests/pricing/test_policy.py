@@ -95,6 +95,7 @@ def test_the_contracts_defaults() -> None:
     ("text", "message"),
     [
         ("valid_from = 2026-02-01", "version must be"),
+        (f'version = "{"x" * 65}"\nvalid_from = 2026-02-01', "1 to 64 characters"),
         ('version = "x"', "valid_from is missing"),
         ('version = "x"\nvalid_from = "soon"', "is no date"),
         ('version = "x"\nvalid_from = 2026-02-01\nmargin = 1', "unknown key 'margin'"),

@@ -155,6 +155,16 @@ class TestAdopting:
         assert stall.publish(later, pub).status is State.STALE
         assert stall.letters() == []
 
+    def test_a_sku_with_a_long_name(self, stall: Stall, shelf: Shelf) -> None:
+        """As long as the catalogue takes one, and longer than the log's correlations."""
+        name = "K" * 100
+        stall.one(name=name)
+        shelf.put(name, "18.90")
+        adopt.adopt(stall.publisher(), "shelf", name, reason="a sale by hand", by="ann", now=stall.clock())
+        (row,) = stall.street.rows(audit_event, event_type="price.adopted")
+        assert (row.aggregate, len(row.correlation_id)) == (f"sku:{name}", 80)
+        assert stall.unbroken()
+
     def test_not_without_a_reason_nor_what_cannot_be_ours(self, stall: Stall, shelf: Shelf) -> None:
         stall.one()
         pub = stall.publisher()

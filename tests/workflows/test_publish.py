@@ -10,14 +10,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
 from pricecrawl.db.catalogue import CatalogueStore
 from pricecrawl.db.holds import HoldStore
 from pricecrawl.db.reviews import ReviewStore
-from pricecrawl.db.tables import competitor, mapping, price_decision, publication, sku
+from pricecrawl.db.tables import audit_event, competitor, mapping, price_decision, publication, sku
 from pricecrawl.domain.errors import Refused, UsageProblem
+from pricecrawl.domain.market import TaxBasis
 from pricecrawl.domain.roles import Principal, Role
 from pricecrawl.pricing.ports import (
     Accepted,
@@ -25,6 +27,7 @@ from pricecrawl.pricing.ports import (
     Conflict,
     NotSent,
     OperationRef,
+    PriceKindAtTarget,
     Rejected,
     TargetRef,
     Throttled,
@@ -622,6 +625,32 @@ class TestVerification:
         shelf.apply(late[0])
         assert stall.run(name).status is State.VERIFIED
         assert len(shelf.writes) == 1
+
+    def test_everything_is_wrong_at_once(self, stall: Stall, shelf: Shelf) -> None:
+        """More words than the column of verdicts takes, on either database; the event has them all."""
+        of = stall.one()
+        read = shelf.read
+
+        def another_world(*given: Any, **more: Any) -> Any:
+            state = read(*given, **more)
+            if not shelf.writes:
+                return state
+            return replace(
+                state,
+                ref=TargetRef("K-8", state.ref.id),
+                amount=Decimal("1.00"),
+                currency="CHF",
+                tax_basis=TaxBasis.EXCLUSIVE,
+                kind=PriceKindAtTarget.SALE,
+                siblings_digest="other",
+            )
+
+        shelf.read = another_world  # type: ignore[method-assign]
+        assert stall.publish(of).status is State.VERIFICATION_FAILED
+        assert stall.publication(of).verdict == "sku, currency, tax_basis, amount, ..."
+        name = f"publication:{stall.publication(of).publication_id}"
+        failed = stall.street.rows(audit_event, aggregate=name, event_type="publish.verification_failed")[0]
+        assert len(failed.payload["mismatches"]) == 6
 
     def test_a_sibling_that_was_lost(self, stall: Stall, shelf: Shelf) -> None:
         of = stall.one()
