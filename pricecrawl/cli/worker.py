@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import Annotated
 
 import typer
+
+LONGEST = 100
+"""Characters of an owner in a lease."""
 
 
 def register(app: typer.Typer) -> None:
@@ -39,7 +47,7 @@ def worker(
 
     executor = f"worker:{name or socket.gethostname()}"
     config = Config.load()
-    with publisher(by, owner=executor) as pub:
+    with alone(config.home, executor), publisher(by, owner=executor) as pub:
         if not pub.placements:
             target_of(pub, None)
         settings = engine.EngineSettings(
@@ -50,3 +58,26 @@ def worker(
             publication.work(
                 pub, every=every, once=once, patrol=timedelta(minutes=patrol) if patrol else None
             )
+
+
+@contextmanager
+def alone(home: Path, executor: str) -> Iterator[None]:
+    """Hold the name for this process: two workers of one name would take each other's work for their own.
+
+    Raises:
+        UsageProblem: another process has it, or it is too long for a lease.
+    """
+    from pricecrawl.domain.errors import UsageProblem
+
+    if len(executor) > LONGEST:
+        raise UsageProblem(f"a worker's name has at most {LONGEST - len('worker:')} characters.")
+    folder = home / "workers"
+    folder.mkdir(parents=True, exist_ok=True)
+    # A digest, because a name may hold anything, a slash too.
+    path = folder / f"{hashlib.sha256(executor.encode()).hexdigest()[:16]}.lock"
+    with path.open("w", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageProblem(f"{executor} runs here already: give this one a --name of its own.") from None
+        yield

@@ -14,6 +14,8 @@ import pytest
 
 from pricecrawl.cli import output
 from pricecrawl.cli.main import run
+from pricecrawl.cli.worker import alone
+from pricecrawl.config import Config
 from pricecrawl.db.engine import open_engine
 from tests.shops.fault_proxy import Fault, FaultProxy, http_reply
 from tests.shops.woocommerce import server as woocommerce
@@ -181,6 +183,18 @@ def test_a_worker_takes_up_what_a_command_left(
     change(store, "S-5", "2.00")
     assert shell("worker", "--once", "--every", "0.2")[0] == 0
     assert "S-5: the shop has 2.00" in shell("jobs", "list")[1]
+
+
+def test_two_workers_of_one_name(shell: Shell) -> None:
+    """The second one is told, and does nothing; another name, or the first one's end, is fine."""
+    with alone(Config.load().home, "worker:left"):
+        code, _, err = shell("worker", "--once", "--name", "left")
+        assert (code, "worker:left runs here already" in err) == (2, True)
+        with alone(Config.load().home, "worker:right"):
+            pass
+    with alone(Config.load().home, "worker:left"):
+        pass
+    assert shell("worker", "--once", "--name", "x" * 94)[0] == 2
 
 
 def test_what_cannot_be_published_is_said(
