@@ -130,7 +130,7 @@ def _summary(done: Priced) -> None:
 
 def simulate(
     policy: Annotated[Path, typer.Option("--policy", help="A policy file (TOML).")],
-    since: Annotated[str, typer.Option("--since", help="A day, such as 2026-02-01.")],
+    since: Annotated[str, typer.Option("--since", help="A day (2026-02-01) or a span back (30d).")],
     *,
     as_json: _Json = False,
 ) -> None:
