@@ -186,7 +186,7 @@ def _drop_beside_plain(
     if not gone:
         return candidates
     sentences.append(f"{_list(sorted(gone), currency)} is labelled without tax and is set aside.")
-    return tuple(c for c in candidates if c.amount not in gone)
+    return tuple(c for c in candidates if not any(agree(c.amount, net, currency) for net in gone))
 
 
 def _nets(

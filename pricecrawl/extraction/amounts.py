@@ -183,7 +183,7 @@ _RUN = re.compile("[0-9٠-٩۰-۹०-९๐-๙０-９][0-9٠-٩۰-۹०-९๐-
 _WORD = re.compile(
     "[a-zA-Z\u00c0-\u05bd\u05bf-\u05f2\u0620-\u065f\u066e-\u06d3\u06d5-\u06ef\u06fa-\u0965\u0970-\u1fff\u3040-\ufaff]+"
 )
-_PREFIX = re.compile(r"(?<![A-Za-z])[A-Z]{1,3}\Z")
+_PREFIX = re.compile(r"(?<![A-Za-z])(?:[A-Z]{1,3}|(?:US|CA|AU|NZ|HK|SG|NT)[ \u00a0])\Z")
 
 
 @dataclass(slots=True, eq=False)
@@ -232,6 +232,11 @@ def occurrences(textmap: TextMap) -> list[Occurrence]:
             break
     if all(doubtful):
         return found
+    # A sign that has stood for money in a box named for a price does so on the whole page.
+    proven = {_sign_of(item.text) for item, weak in zip(found, doubtful, strict=True) if not weak}
+    doubtful = [
+        weak and _sign_of(item.text) not in proven for item, weak in zip(found, doubtful, strict=True)
+    ]
     return [item for item, weak in zip(found, doubtful, strict=True) if not weak]
 
 
@@ -258,6 +263,10 @@ def unsigned(document: Document) -> list[Occurrence]:
             number = f"{whole.strip(' .,')}.{cents.strip(' .,')}" if cents else whole
             found.append(Occurrence(match.start(1), match.end(1), number, index, last, holder, signed=False))
     return found
+
+
+def _sign_of(text: str) -> str:
+    return "".join(character for character in text if character.isalpha())
 
 
 def _is_priced(element: etree._Element) -> bool:
@@ -429,7 +438,7 @@ def _cut(textmap: TextMap, start: int, whole: str) -> Occurrence | None:
     return Occurrence(begin, end, text, kept[0][0], kept[-1][0], textmap.holder(numeric), signed)
 
 
-_CENTS = re.compile(r"\d{2}\s?[^\w\s%]{0,2}(?:\s?[A-Za-zč]{1,4})?")
+_CENTS = re.compile(r"[.,]?\d{2}\s?[^\w\s%]{0,2}(?:\s?[A-Za-zč]{1,4})?")
 _SPLIT = re.compile(rf"(\d[\d., ]*){JOINT}?([{''.join(sorted(_SIGNS))}])(\d{{2}})")
 _FRACTION = re.compile(r"frac|cent|deci|penn|minor|sup|small|kopecks|pence", re.IGNORECASE)
 

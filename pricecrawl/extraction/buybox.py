@@ -17,6 +17,7 @@ from lxml import etree
 
 from pricecrawl.domain.candidate import Method, PriceKind, RawPrice, Tier
 from pricecrawl.domain.market import TaxBasis
+from pricecrawl.domain.money import read_price
 from pricecrawl.domain.money_roles import Role, old_new_pair
 from pricecrawl.extraction.amounts import Occurrence
 from pricecrawl.extraction.controls import Control
@@ -165,6 +166,12 @@ def _crowded(seen: Sequence[Seen]) -> set[etree._Element]:
     return found
 
 
+def _in_two_currencies(one: Seen, two: Seen) -> bool:
+    """Whether two amounts name different currencies: one is the other converted, and no end of a range."""
+    named = {read_price(item.occurrence.text).currency for item in (one, two)} - {None}
+    return len(named) > 1
+
+
 _AND_ALSO = re.compile(r"[\s)(]*(?:[/|,;·]|or|and|oder|und|ou|et|o|y|e)?[\s(]*", re.IGNORECASE)
 _DASH = re.compile(r"\s*(?:-|–|—|to|bis|à|hasta|al|до|až|~)\s*\Z", re.IGNORECASE)
 
@@ -174,6 +181,7 @@ def _classify(item: Seen, previous: Seen | None, textmap: TextMap, following: in
     if previous is not None and not previous.reason:
         between = textmap.text[previous.occurrence.end : item.occurrence.start].replace(JOINT, " ")
         dashed = bool(between.strip()) and _DASH.fullmatch(between) is not None
+        dashed = dashed and not _in_two_currencies(previous, item)
         if dashed and previous.kind is not PriceKind.LIST:
             previous.lowest = True
             item.reason = "the upper end of a range"
@@ -182,7 +190,11 @@ def _classify(item: Seen, previous: Seen | None, textmap: TextMap, following: in
             item.kind = PriceKind.LIST
             item.reason = "the upper end of an earlier range"
             return
-    item.converted = is_converted(item.before)
+    item.converted = is_converted(item.before) or (
+        previous is not None
+        and textmap.text[item.occurrence.start - 1 : item.occurrence.start] == "~"
+        and _in_two_currencies(previous, item)
+    )
     if previous is not None and previous.converted:
         gap = textmap.text[previous.occurrence.end : item.occurrence.start].replace(JOINT, " ")
         item.converted = item.converted or _AND_ALSO.fullmatch(gap) is not None
@@ -224,7 +236,8 @@ def _member_words(item: Seen, previous: Seen | None) -> str:
     """The words that may say "members"; those behind a members' price belong to that one."""
     if previous is not None and previous.kind is PriceKind.MEMBER and is_for_members(previous.after[:40]):
         return f"{item.after[:40]} | {_pictured(item)}"
-    return f"{item.label} {item.before} | {item.after[:40]} | {item.below[:60]} | {_pictured(item)}"
+    label = item.label if previous is None or item.label not in previous.below else ""
+    return f"{label} {item.before} | {item.after[:40]} | {item.below[:60]} | {_pictured(item)}"
 
 
 def _pictured(item: Seen) -> str:

@@ -29,7 +29,8 @@ _NET = re.compile(
     rf"uten|bez|без|ללא|בלי|zzgl\.?|plus|\+|before) ?\.? ?"
     rf"(?:of )?(?:\d+(?:[.,]\d+)? ?% ?)?{_VAT}|{_VAT} ?\.? ?(?:excl|exkl|excluded|exclu|no incluid|"
     rf"esclusa|niet inbegrepen|hariç)|\bh\.?t\.?\b(?!\w)|"
-    rf"\bnetto\b|税抜|税別|未税|不含税|부가세 ?별도|tax excluded|without tax|ex vat|غير شامل|לא כולל מע",
+    rf"\bnetto\b|hors (?:taxes?|tva)\b|ללא מע|"
+    rf"税抜|税別|未税|不含税|부가세 ?별도|tax excluded|without tax|ex vat|غير شامل|לא כולל מע",
     re.IGNORECASE,
 )
 _EXTRA = re.compile(

@@ -19,6 +19,7 @@ from pricecrawl.domain.candidate import (
 from pricecrawl.domain.listing import RawListing
 from pricecrawl.domain.market import Market, TaxBasis
 from pricecrawl.domain.money import amount_of, read_price
+from pricecrawl.domain.money_signs import sign_in
 from pricecrawl.domain.reasons import ReviewReason
 from pricecrawl.extraction.amounts import occurrences, unsigned
 from pricecrawl.extraction.buybox import Visible, look, raw_of
@@ -212,15 +213,17 @@ class _Reader:
         unclear = [text for text, reading in readings if reading is not None and reading[1] is None]
         if unclear:
             named = scripted_currency(self.document) or offered_currency(self.document, unclear)
-            named = named or self._only_currency()
+            named = named or self._only_currency(unclear)
             self.market = replace(self.market, currency=named)
 
-    def _only_currency(self) -> str | None:
-        """The currency of all amounts on the page that name one, wherever they stand."""
+    def _only_currency(self, unclear: Sequence[str]) -> str | None:
+        """The currency of all amounts on the page that name one, if the unclear signs can stand for it."""
         plain = replace(self.market, currency=None)
         texts = {item.text for item in self.found if item.signed}
         codes = {read_price(text, market=plain).currency for text in list(texts)[:60]} - {None}
-        return codes.pop() if len(codes) == 1 else None
+        code = codes.pop() if len(codes) == 1 else None
+        signs = [sign_in(text) for text in unclear]
+        return code if all(sign is None or code in sign.codes for sign in signs) else None
 
     def _prefer_shown_currency(self, shown: Sequence[RawPrice], structured: Sequence[Structured]) -> None:
         """Where the caller knows no currency, that of the price tag comes before that of the markup."""

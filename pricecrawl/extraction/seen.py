@@ -293,7 +293,11 @@ def are_twins(one: Seen, two: Seen) -> bool:
     box = next((element for element, _ in two.around.levels[:4] if element in boxes), None)
     if box is None:
         return False
-    text = words_of(box, 80)
+    text = ""
+    for part in box.itertext():
+        text += part[:200]
+        if len(text) > 400:
+            return False
     return "".join(_DIGITS.findall(text)) == one.digits * 2 and sum(map(str.isalpha, text)) <= 8
 
 

@@ -49,6 +49,9 @@ _STRUCK = re.compile(r"text-decoration[a-z-]*\s*:\s*[^;]*line-through", re.IGNOR
 _CHOICE_TAGS = frozenset(("li", "label", "button", "a", "div", "tr", "span"))
 _CARD_TAGS = frozenset(("li", "article", "div", "a", "td", "section", "tr", "figure"))
 _LESSER_HEADINGS = frozenset(("h2", "h3", "h4", "h5"))
+_CART_SUM = re.compile(
+    r"(?:cart|basket|bag|checkout|order)[-_]*(?:summary|total|review|details)", re.IGNORECASE
+)
 _UNKNOWN: Any = object()
 _BUYING_TITLE = re.compile(
     r"pric|preis|prix|prec|prezz|prijs|\bpris|cena|hinta|fiyat|цен|ціна|价|價|가격|"
@@ -219,7 +222,7 @@ class Surroundings:
             not marks & (Mark.PRICE | Mark.BUY_BOX) or node.tag in ("nav", "footer")
         ):
             return "in the furniture of the page"
-        if marks & Mark.CART and not marks & Mark.BUY_BOX:
+        if marks & Mark.CART and (not marks & Mark.BUY_BOX or _CART_SUM.search(node.get("class") or "")):
             return "in the cart"
         if marks & Mark.OTHERS and not marks & Mark.BUY_BOX:
             return "among other products"

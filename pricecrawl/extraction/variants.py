@@ -42,7 +42,7 @@ _OPTION_KEYS = frozenset(
 _NAMES = ("name", "label", "attribute", "key", "code", "option")
 _VALUES = ("value", "valuename", "option", "label", "title")
 _ID_FIELDS = re.compile(
-    r"(?:^|[-_\[])(?:variant|variation|sku|combination|product_attribute)(?:[-_]?id)?\]?$|^id$"
+    r"(?:^|[-_\[])(?:variant|variation|sku|combination|product_attribute)(?:[-_\[]*id)?\]?$|^id$"
 )
 _NOT_OPTIONS = re.compile(
     r"qty|quant|anzahl|menge|amount|country|land|currency|lang|locale|sort|order|rating|ship|deliver|"

@@ -33,6 +33,7 @@ _HIDING = frozenset(
             "hidden",
             "is-hidden",
             "is--hidden",
+            "displaynone",
             "d-none",
             "ng-hide",
             "display-none",
