@@ -83,7 +83,7 @@ def run() -> list[Figure]:
             Figure(
                 f"evidence's share of the time, {kind}",
                 share,
-                "time in the writer, disk included",
+                "time in the writer, syncs of the disk included",
                 at_most=0.15,
             )
         )

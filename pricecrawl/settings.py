@@ -114,7 +114,7 @@ ITEM_PIPELINES = {
     "pricecrawl.pipelines.persist.PersistPipeline": 500,  # last: what is stored is what the feeds export
 }
 # Default: 100. Scrapy makes so many tasks anew for every response, and no item ever waits in our pipelines.
-CONCURRENT_ITEMS = 32
+CONCURRENT_ITEMS = 16
 DEFAULT_DROPITEM_LOG_LEVEL = "DEBUG"  # default: WARNING; a rejection is a row and a count, not a log line
 
 # Default: True, which parses the source text of every callback to warn a programmer; mypy does that here.
