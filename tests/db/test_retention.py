@@ -179,9 +179,10 @@ def test_observations_are_vouched_for(engine: Engine) -> None:
         conn.execute(observation.delete().where(observation.c.id == 25))
     with engine.connect() as conn:
         found = [(row.aggregate_seq, row.problem) for row in verify_observations(conn)]
+    # The run's first event, then three for each batch, of which the last one vouches.
     assert found == [
-        (3, "tells of other observations than those that are stored"),
-        (4, "tells of 10 observations, and there are 9"),
+        (7, "tells of other observations than those that are stored"),
+        (10, "tells of 10 observations, and there are 9"),
     ]
 
 
