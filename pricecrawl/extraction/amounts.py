@@ -167,8 +167,8 @@ _CODE_AFTER = re.compile("[ \u00a0\u202f" + JOINT + "]{0,3}([A-Z]{3})(?![A-Za-z]
 _BLANKS = " \t\n\r\u00a0\u202f\u2009\u2007\u200e\u200f" + JOINT
 _GROUP = "[ .,'’`٬\u00a0\u202f\u2009]"
 _NUMBER = (
-    rf"(?:\d{{1,3}}(?:(?:{_GROUP}|{JOINT}[.,'’]{JOINT})\d{{2,3}}(?!\d))+(?:{JOINT}?[.,٫]{JOINT}?\d{{1,4}}(?!\d)|{JOINT}\s*\d{{2}}(?![\d.,]))?"
-    rf"|\d+(?:{JOINT}?[.,٫]{JOINT}?(?:\d{{1,4}}(?!\d)|[-–—]{{1,2}})|{JOINT}\s*\d{{2}}(?![\d.,]))?)"
+    rf"(?:\d{{1,3}}(?:(?:{_GROUP}|{JOINT}[.,'’]{JOINT})\d{{2,3}}(?!\d))+(?:{JOINT}?[.,٫]{JOINT}?\d{{1,4}}(?!\d)|\s{{0,40}}{JOINT}\s*\d{{2}}(?![\d.,]))?"
+    rf"|\d+(?:{JOINT}?[.,٫]{JOINT}?(?:\d{{1,4}}(?!\d)|[-–—]{{1,2}})|\s{{0,40}}{JOINT}\s*\d{{2}}(?![\d.,]))?)"
 )
 _NUMBER_AFTER = re.compile(rf"\.?[{_BLANKS}:]{{0,8}}({_NUMBER})")
 _NUMBER_BEFORE = re.compile(rf"(?<![\w.,])({_NUMBER})[{_BLANKS}]{{0,8}}\Z")
@@ -242,7 +242,7 @@ def occurrences(textmap: TextMap) -> list[Occurrence]:
 
 _UNSIGNED = re.compile(
     rf"{JOINT}\s*((?:\d{{1,3}}(?:{_GROUP}\d{{3}})+|\d{{1,7}})"
-    rf"(?:[.,]\d{{2}}|\s?[.,:]\s?[-–—]{{1,2}}|[.,]?{JOINT}\s*[.,]?\d{{2}})?)"
+    rf"(?:[.,]\d{{2}}|\s?[.,:]\s?[-–—]{{1,2}}|[.,]?\s{{0,40}}{JOINT}\s*[.,]?\d{{2}})?)"
     rf"\s*(?={JOINT}|\Z)"
 )
 _PRICED = re.compile("rice|reis|prix|mount")

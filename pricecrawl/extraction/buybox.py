@@ -172,6 +172,11 @@ def _in_two_currencies(one: Seen, two: Seen) -> bool:
     return len(named) > 1
 
 
+_PER_ONE = re.compile(
+    r"\s*(?:/|per|pro|je)\s*1?\s*(?:st|stk|stück|pc|pce|piece|tab|tabl|ks|szt|шт|kpl|ud|unidad)\b",
+    re.IGNORECASE,
+)
+_MAYBE_LIST = re.compile(r"price-?list|retail", re.IGNORECASE)
 _AND_ALSO = re.compile(r"[\s)(]*(?:[/|,;·]|or|and|oder|und|ou|et|o|y|e)?[\s(]*", re.IGNORECASE)
 _DASH = re.compile(r"\s*(?:-|–|—|to|bis|à|hasta|al|до|až|~)\s*\Z", re.IGNORECASE)
 
@@ -228,8 +233,8 @@ def _classify(item: Seen, previous: Seen | None, textmap: TextMap, following: in
 
 
 def _is_price_list(item: Seen) -> bool:
-    """Whether a box is called a list of prices, which is as often a container as a list price."""
-    return any("price-list" in (element.get("class") or "") for element, _ in item.around.levels[:4])
+    """Whether a box's name says "price list" or "retail", as boxes of plain prices are called too."""
+    return any(_MAYBE_LIST.search(element.get("class") or "") for element, _ in item.around.levels[:4])
 
 
 def _member_words(item: Seen, previous: Seen | None) -> str:
@@ -328,6 +333,7 @@ def _score(item: Seen, place: int | None, buying: Sequence[Control]) -> float:
     score += 2 if _beside_control(item, buying) else 0
     score += 0.5 if around.chosen else 0
     score += 1 if before_role(item.before) is Role.NOW else 0
+    score += 2 if item.tax is TaxBasis.INCLUSIVE else 0
     return score - (1 if item.lowest else 0)
 
 
@@ -442,6 +448,10 @@ def _set_lesser_aside(prices: Sequence[Seen]) -> None:
     if len(converted) < len(left):
         for item in converted:
             item.reason = "a converted amount"
+    pieces = [item for item in left if not item.reason and _PER_ONE.match(item.after)]
+    if len(pieces) < len([item for item in left if not item.reason]):
+        for item in pieces:
+            item.reason = "a unit price"
 
 
 def raw_of(item: Seen, *, generic: bool) -> RawPrice:

@@ -16,7 +16,7 @@ _VAT = (
 )
 _GROSS = re.compile(
     rf"(?:incl?(?:uding|usive of|\.|)|inkl(?:usive|\.|)|inc\.?|includes|mit|avec|con|met|med|z|s|с|"
-    rf"including|all) ?\.? ?(?:of )?"
+    rf"including|all) ?\.? ?(?:of |gesetzl(?:iche[rn]?|\.)? ?|der |la |l['’])?"
     rf"(?:\d+(?:[.,]\d+)? ?% ?)?{_VAT}|{_VAT} ?\.? ?(?:\(?\d+(?:[.,]\d+)? ?%\)? ?)?(?:incl|inkl|inc\b|"
     rf"included|inclus|incluid|inclusa|compres|"
     rf"inbegrepen|dahil|شامل)|\bttc\b|\bbrutto\b|iva incluid|tax included|with tax|"

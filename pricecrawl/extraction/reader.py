@@ -185,6 +185,9 @@ class _Reader:
             if embedded is not None:
                 structured.append(embedded)
         payable = any(price.kind is not PriceKind.LIST for price in shown)
+        if not payable and not choices:
+            shown += self._confirming(visible, structured)
+            payable = any(price.kind is not PriceKind.LIST for price in shown)
         if not payable and not choices and not any(r.own and (r.prices or r.options) for r in structured):
             shown += self._likeliest(visible, decide([*seen_stock, *_stock_of(structured)]).value)
         named = self.subject.heading is not None
@@ -260,6 +263,15 @@ class _Reader:
         shown = without_former(shown, replace(self.market, currency=self.given.currency))
         choices = [raw_of(item, generic=False) for item in visible.options if item.kind not in owned]
         return shown, choices
+
+    def _confirming(self, visible: Visible, structured: Sequence[Structured]) -> list[RawPrice]:
+        """A vague amount of the product's area that is what the data says: the page shows that price."""
+        if self.rules.tier(CATEGORY[PriceKind.STANDARD]) is not Tier.GLOBAL:
+            return []
+        said = amounts((p for reading in structured if reading.own for p in reading.prices), self.market)
+        vague = [item for item in visible.vague if item.kind is PriceKind.STANDARD and not item.lowest]
+        found = [raw_of(item, generic=False) for item in sorted(vague, key=lambda item: -item.score)]
+        return [price for price in found if amounts([price], self.market) & said][:1]
 
     def _likeliest(self, visible: Visible, stock: Availability) -> list[RawPrice]:
         """Where no source gives a price: the one vague amount that stands out, as a guess for a person."""

@@ -196,7 +196,9 @@ def _family(
         return _Family(differs=True, payable=False)
     return _Family(
         differs=True,
-        listed=len(like) >= 3 and all(_is_named(child) for child in like),
+        listed=len(like) >= 3
+        and (like[0].tag != "div" or first_name(like[0]) != "")
+        and all(_is_named(child) for child in like),
         chosen=[child for child in like if _is_chosen(child)],
     )
 
@@ -295,7 +297,7 @@ def are_twins(one: Seen, two: Seen) -> bool:
         return False
     text = ""
     for part in box.itertext():
-        text += part[:200]
+        text += str(part[:200])
         if len(text) > 400:
             return False
     return "".join(_DIGITS.findall(text)) == one.digits * 2 and sum(map(str.isalpha, text)) <= 8
