@@ -183,9 +183,6 @@ def doubt_priority(
         return choice
     backing = {c.source_key for c in primary if agree(first.amount, c.amount, currency)}
     shown = [c for c in firm if is_visible(c.method)]
-    # A deal that only the page shows, while all markup gives another price that no list price explains.
-    unseen = [c for c in firm if not is_visible(c.method)]
-    only_shown = all(is_visible(method) for method, _ in backing)
     if first.amount > max(c.amount for c in firm):
         reason, why = ReviewReason.SOURCES_DISAGREE, "is dearer than every standard price"
     elif first.amount < min(c.amount for c in firm) * DEEPEST_DEAL:
@@ -193,9 +190,6 @@ def doubt_priority(
     elif shown and len(backing) == 1 and first.tier not in (Tier.ROW, Tier.LEARNED):
         other = money(min(c.amount for c in shown), currency)
         reason, why = ReviewReason.SOURCES_DISAGREE, f"is one source's word, and the page shows {other}"
-    elif unseen and only_shown and first.tier not in (Tier.ROW, Tier.LEARNED):
-        other = money(min(c.amount for c in unseen), currency)
-        reason, why = ReviewReason.SOURCES_DISAGREE, f"is not what the page's markup says, {other}"
     else:
         return choice
     sentence = f"The {first.kind.value} price {money(first.amount, currency)} {why}: a person must look."
