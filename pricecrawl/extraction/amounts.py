@@ -175,6 +175,7 @@ _NUMBER_BEFORE = re.compile(rf"(?<![\w.,])({_NUMBER})[{_BLANKS}]{{0,8}}\Z")
 _REACH = 30  # characters before a sign in which its number may stand
 _SIGN = re.compile(f"[{''.join(sorted(_AFTER_SIGNS))}]")
 # "2 399:-", "49,-", "12.–": a mark and a dash in the place of cents, the sign of a price without a currency.
+_MARKS = frozenset(":,.")
 _DASHED = re.compile(r"[:,.][-–—](?![\w.,-])")
 _STRIPPED = " \t\n\r\u00a0\u202f\u2009\u2007\u200e\u200f:" + JOINT
 # Digits: the first one apart, so that the engine looks for a set of characters.
@@ -297,17 +298,15 @@ def _signs_in(text: str) -> set[tuple[int, int]]:
     Only the words beside digits are told apart, and only those that may be a currency are looked for.
     """
     found = {match.span() for match in islice(_SIGN.finditer(text), MAX_SIGNS)}
-    for match in islice(_DASHED.finditer(text), MAX_SIGNS):
-        before = text[match.start() - 1] if match.start() else ""
-        if before == JOINT and match.start() > 1:
-            before = text[match.start() - 2]
-        if before.isdigit():
-            found.add(match.span())
     known, parts = _vocabulary()
-    near = [
-        text[max(0, match.start() - 14) : match.end() + 14]
-        for match in islice(_RUN.finditer(text), MAX_SIGNS)
-    ]
+    near = []
+    for match in islice(_RUN.finditer(text), MAX_SIGNS):
+        start, end = match.span()
+        near.append(text[max(0, start - 14) : end + 14])
+        if text[end : end + 1] == JOINT:
+            end += 1
+        if text[end : end + 1] in _MARKS and _DASHED.match(text, end):
+            found.add((end, end + 2))
     said = parts.intersection(_WORD.findall(JOINT.join(near)))
     if not said:
         return found

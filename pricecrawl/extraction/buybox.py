@@ -329,7 +329,6 @@ def _score(item: Seen, place: int | None, buying: Sequence[Control]) -> float:
     score += 2 if together else 0
     score += 1 if together and around.steps <= 8 else 0
     score += 1 if place is not None and 0 <= item.occurrence.first - place <= 80 else 0
-    score -= 2 if place is not None and item.occurrence.first < place - 3 and around.steps > 4 else 0
     score += 2 if _beside_control(item, buying) else 0
     score += 0.5 if around.chosen else 0
     score += 1 if before_role(item.before) is Role.NOW else 0

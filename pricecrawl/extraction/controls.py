@@ -170,11 +170,12 @@ def _candidates(document: Document) -> Iterator[etree._Element]:
 def controls(document: Document) -> list[Control]:
     """Buttons, submit inputs and links dressed as buttons."""
     found: list[Control] = []
+    real = False
     for element in _candidates(document):
         tag = element.tag
         classes = element.get("class") or ""
         if tag not in ("button", "input"):
-            if any(control.says not in ("", "named") for control in found):
+            if real:
                 break  # real buttons say what can be done: links are asked where there are none
             identity = element.get("id")
             named = _may_buy(classes) or (identity is not None and _may_buy(identity))
@@ -196,6 +197,7 @@ def controls(document: Document) -> list[Control]:
             says = "named" if _named_to_buy(names) else ""
         if not says:
             continue
+        real = real or says != "named"
         found.append(Control(element, text, says, _enabled(element)))
         if len(found) >= MAX_CONTROLS:
             break
