@@ -173,7 +173,7 @@ def _in_two_currencies(one: Seen, two: Seen) -> bool:
 
 
 _PER_ONE = re.compile(
-    r"\s*(?:/|per|pro|je)\s*1?\s*(?:st|stk|stück|pc|pce|piece|tab|tabl|ks|szt|шт|kpl|ud|unidad)\b",
+    r"\s*(?:/|per|pro|je)\s*1\s*(?:st|stk|stück|pc|pce|piece|tab|tabl|ks|szt|шт|kpl|ud|unidad)\b",
     re.IGNORECASE,
 )
 _MAYBE_LIST = re.compile(r"price-?list|retail", re.IGNORECASE)

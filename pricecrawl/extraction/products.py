@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from pricecrawl.domain.availability import Availability, StockReading
 from pricecrawl.domain.candidate import Method, PriceKind, RawPrice
-from pricecrawl.extraction.address import address, same_path
+from pricecrawl.extraction.address import same_path
+from pricecrawl.extraction.asked import GTINS, Option, absolute, asked_for, is_asked, tokens
 from pricecrawl.extraction.names import name_key
 from pricecrawl.extraction.offers import (
     OfferContext,
@@ -28,7 +28,6 @@ from pricecrawl.extraction.things import (
     as_list,
     fields,
     text_of,
-    texts_of,
     types_of,
     walk,
 )
@@ -42,11 +41,7 @@ PRODUCT_TYPES = frozenset(
     )
 )
 _OFFER_TYPES = frozenset(("offer", "aggregateoffer", "offerforpurchase", "offerforlease", "demand"))
-_GTINS = ("gtin", "gtin14", "gtin13", "gtin12", "gtin8", "ean", "upc", "isbn")
-_IDENTITIES = ("sku", "productid", "mpn", "identifier", "serialnumber", *_GTINS)
 OTHER_VARIANT = "another variant than the one asked for"
-_NAME_PARTS = re.compile(r"\s[-–—/|·]\s|\s*[,()]\s*")
-_TRAITS = ("size", "color", "colour", "material", "pattern", "model", "name")
 
 
 @dataclass(slots=True)
@@ -86,14 +81,6 @@ class Structured:
     currency: str = ""
 
 
-@dataclass(slots=True, eq=False)
-class _Option:
-    """One way to buy the product: an offer, with the variant that it belongs to."""
-
-    offer: OfferReading
-    variant: Node
-
-
 def read_structured(nodes: Sequence[Node], method: Method, subject: Subject) -> Structured | None:
     """The page's own product among `nodes`; None where they hold no product at all."""
     found = list(walk(nodes))
@@ -120,7 +107,7 @@ def read_structured(nodes: Sequence[Node], method: Method, subject: Subject) -> 
             f"The {method.value} data names {len(products)} products; “{text_of(node.get('name'))[:60]}” is"
             " taken" + (" as this page's own." if reading.own else ", but nothing ties it to this page.")
         )
-    reading.asked = len(products) > 1 and _is_asked(best, products, subject)
+    reading.asked = len(products) > 1 and is_asked(best, products, subject)
     _describe(reading, node)
     variants = _variants(node, group)
     options = [
@@ -137,24 +124,6 @@ def read_structured(nodes: Sequence[Node], method: Method, subject: Subject) -> 
     _set_others_aside(reading, others, method, subject)
     _set_rest_aside(reading, found, method)
     return reading
-
-
-def _is_asked(best: Found, products: list[Found], subject: Subject) -> bool:
-    """Whether the address names this product and none of its sisters: they are the variants of one thing."""
-    wanted = subject.address.wanted
-    sisters = [item for item in products if item is not best and item.path[:-1] == best.path[:-1]]
-    if not wanted or not sisters or not any("variant" in part.lower() for part in best.path):
-        return False
-    mine = _variant_tokens(best.node, subject) & wanted
-    return bool(mine) and not any(mine & _variant_tokens(item.node, subject) for item in sisters)
-
-
-def _variant_tokens(node: Node, subject: Subject) -> set[str]:
-    known = fields(node)
-    tokens = _tokens(known, subject)
-    for offer in offers_in(known.get("offers")):
-        tokens |= _tokens(fields(offer), subject)
-    return tokens
 
 
 def _is_product(node: Node) -> bool:
@@ -177,15 +146,15 @@ def _score(item: Found, subject: Subject) -> int:
     node = fields(item.node)
     score = 0
     link = text_of(node.get("url")) or text_of(node.get("@id"))
-    if link and any(same_path(_absolute(link, subject), own) for own in subject.addresses):
+    if link and any(same_path(absolute(link, subject), own) for own in subject.addresses):
         score += 6
     name = text_of(node.get("name"))
     like = subject.names_it(name)
     score += (
         5 if like >= 1 else 4 if like >= 0.9 else 2 if like >= 0.5 else -2 if name and subject.names else 0
     )
-    tokens = _tokens(node, subject)
-    if tokens & subject.address.wanted or any(len(t) > 3 and t in subject.address.words for t in tokens):
+    named = tokens(node, subject)
+    if named & subject.address.wanted or any(len(t) > 3 and t in subject.address.words for t in named):
         score += 3
     if node.get("offers") or node.get("hasvariant") or node.get("price"):
         score += 3
@@ -213,16 +182,6 @@ def _is_own(best: Found, score: int, rivals: list[Found], group: list[Found], su
     if best.related or best.listed:
         return False
     return not [rival for rival in rivals if rival not in group]
-
-
-def _absolute(link: str, subject: Subject) -> str:
-    if link.startswith(("http://", "https://")):
-        return link
-    if link.startswith("//"):
-        return f"https:{link}"
-    if link.startswith("/"):
-        return f"https://{subject.address.host}{link}"
-    return ""
 
 
 def _below(item: Found, best: Found) -> bool:
@@ -286,7 +245,7 @@ def _flat(value: object) -> Iterable[object]:
 
 def _options_of(
     variant: Node, product: Node, method: Method, subject: Subject, place: int | None
-) -> list[_Option]:
+) -> list[Option]:
     base = "Product" if place is None else f"Product.hasVariant[{place}]"
     nodes = list(offers_in(variant.get("offers")))
     if not nodes and variant is not product:
@@ -296,16 +255,16 @@ def _options_of(
     for number, node in enumerate(nodes):
         where = f"{base}.offers" if len(nodes) == 1 else f"{base}.offers[{number}]"
         context = OfferContext(method, where, currency, subject.zone)
-        options.append(_Option(read_offer(node, context), variant))
+        options.append(Option(read_offer(node, context), variant))
     if not any(option.offer.prices for option in options) and variant.get("price") is not None:
         # A price on the product itself: not the vocabulary's way, but a common one.
         context = OfferContext(method, base, currency, subject.zone)
         own = read_offer({**variant, "@type": "Offer"}, context)
-        options.append(_Option(own, variant))
+        options.append(Option(own, variant))
     return options
 
 
-def _choose(reading: Structured, options: list[_Option], subject: Subject, *, single: bool) -> None:
+def _choose(reading: Structured, options: list[Option], subject: Subject, *, single: bool) -> None:
     """Settle on the offer that the address asks for, or keep the open options."""
     if not options:
         return
@@ -314,7 +273,7 @@ def _choose(reading: Structured, options: list[_Option], subject: Subject, *, si
     for offer in past:
         _put_aside(reading, offer, "an offer that does not hold at this time")
     options = [option for option in options if option.offer in offers]
-    asked = _asked_for(options, subject)
+    asked = asked_for(options, subject)
     if asked:
         for option in options:
             if option not in asked:
@@ -334,7 +293,7 @@ def _choose(reading: Structured, options: list[_Option], subject: Subject, *, si
     take(reading, [option.offer for option in options], subject.now)
     chosen = priced[0] if priced else options[0]
     for key, value in chosen.offer.node.items():
-        if key in _GTINS and not reading.gtin:
+        if key in GTINS and not reading.gtin:
             reading.gtin = text_of(value)
     reading.sku = reading.sku or text_of(chosen.offer.node.get("sku"))
     reading.mpn = reading.mpn or text_of(chosen.offer.node.get("mpn"))
@@ -343,10 +302,10 @@ def _choose(reading: Structured, options: list[_Option], subject: Subject, *, si
 _CONDITIONS = ("used", "refurbished", "damaged", "open box", "openbox")
 
 
-def _new_first(reading: Structured, options: list[_Option]) -> list[_Option]:
+def _new_first(reading: Structured, options: list[Option]) -> list[Option]:
     """Without used and refurbished offers, where new ones stand beside them."""
 
-    def is_used(option: _Option) -> bool:
+    def is_used(option: Option) -> bool:
         return any(word in option.offer.condition.lower() for word in _CONDITIONS)
 
     left = [option for option in options if not is_used(option)]
@@ -389,57 +348,13 @@ def _put_aside(reading: Structured, offer: OfferReading, reason: str) -> None:
     reading.set_aside += [(price, reason) for price in offer.prices] + offer.notes
 
 
-def _tokens(node: Node, subject: Subject) -> set[str]:
-    """Everything that names one variant or offer in an address, lower case."""
-    tokens = {text.lower() for key in _IDENTITIES for text in texts_of(node.get(key))}
-    for key in ("url", "@id"):
-        link = text_of(node.get(key))
-        if link:
-            target = address(_absolute(link, subject) or link)
-            tokens |= target.wanted
-            if "#" in link:
-                tokens.add(link.rpartition("#")[2].lower())
-            elif "/" not in link:
-                tokens.add(link.lower())
-    return {token for token in tokens if token}
-
-
-def _asked_for(options: list[_Option], subject: Subject) -> list[_Option]:
-    """The options that the page's address names, if it tells some from the others."""
-    if len(options) < 2:
-        return []
-    wanted = subject.address.wanted
-    strengths = []
-    for option in options:
-        mine = _tokens(option.offer.node, subject)
-        tokens = _tokens(option.variant, subject) | mine
-        traits = {
-            part.lower() for key in _TRAITS for node in (option.variant, option.offer.node)
-            for text in texts_of(node.get(key)) for part in (text, *_NAME_PARTS.split(text))
-        }  # fmt: skip
-        # An offer's own number tells it from its sisters; the product's is that of all of them.
-        strength = 3 * len(wanted & tokens) + 3 * len(wanted & mine) + len(wanted & traits)
-        links = [text_of(option.offer.node.get("url")), text_of(option.variant.get("url"))]
-        if any(
-            link and same_path(_absolute(link, subject), own) for link in links for own in subject.addresses
-        ):
-            strength += 1
-        handle = subject.address.handle
-        if any(len(token) > 3 and (handle == token or handle.endswith(f"-{token}")) for token in tokens):
-            strength += 2
-        strengths.append(strength)
-    best = max(strengths)
-    chosen = [option for option, strength in zip(options, strengths, strict=True) if strength == best]
-    return chosen if best > 0 and len(chosen) < len(options) else []
-
-
 def _describe(reading: Structured, node: Node, *, variant: bool = False) -> None:
     """Fill the facts of identity; a variant's own facts replace those of its group."""
     image = node.get("image")
     found = {
         "name": text_of(node.get("name")),
         "brand": text_of(node.get("brand") or node.get("manufacturer")),
-        "gtin": next((text for key in _GTINS if (text := text_of(node.get(key)))), ""),
+        "gtin": next((text for key in GTINS if (text := text_of(node.get(key)))), ""),
         "mpn": text_of(node.get("mpn")),
         "sku": text_of(node.get("sku") or node.get("productid")),
         "size": text_of(
@@ -481,7 +396,7 @@ def _loose_offers(found: list[Found], method: Method, subject: Subject) -> Struc
             offered = node.get("itemoffered")
             variant = fields(offered) if isinstance(offered, dict) else {}
             context = OfferContext(method, "Offer", "", subject.zone)
-            options += [_Option(read_offer(child, context), variant) for child in offers_in(item.node)]
+            options += [Option(read_offer(child, context), variant) for child in offers_in(item.node)]
         _describe(reading, options[0].variant if options else {})
         reading.likeness = subject.names_it(reading.name)
         reading.own = len(offers) == 1 or reading.likeness >= 0.5
