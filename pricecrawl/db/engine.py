@@ -7,6 +7,7 @@ so that reading first and writing later cannot fail halfway); `engine.connect()`
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,9 @@ from pricecrawl.domain.errors import StorageProblem, UsageProblem
 
 BUSY_TIMEOUT = 15.0
 """Seconds a writer waits for another one before it gives up with `StorageBusy`."""
+
+UPGRADE_TIMEOUT = 120.0
+"""Seconds to wait for another process that brings the same database up to date: longer than any write."""
 
 CONNECT_TIMEOUT = 10
 """Seconds to wait for a PostgreSQL server."""
@@ -69,7 +73,7 @@ def connect_engine(url: str | URL, *, busy_timeout: float = BUSY_TIMEOUT) -> Eng
     engine = create_engine(address, **options)
     errors.install(engine, place)
     if engine.dialect.name == "sqlite":
-        _tune_sqlite(engine)
+        _tune_sqlite(engine, busy_timeout)
     return engine
 
 
@@ -97,7 +101,7 @@ def open_engine(url: str | URL, *, busy_timeout: float = BUSY_TIMEOUT) -> Engine
 
 def upgrade(url: str | URL) -> str:
     """Bring the schema of `url` to this version's; returns the revision it is now at."""
-    engine = connect_engine(url)
+    engine = connect_engine(url, busy_timeout=UPGRADE_TIMEOUT)
     try:
         return migrate.upgrade(engine)
     finally:
@@ -128,16 +132,34 @@ def _prepare_folder(url: URL) -> None:
         ) from None
 
 
-def _tune_sqlite(engine: Engine) -> None:
+def _write_ahead(cursor: Any, patience: float) -> None:
+    """Switch to write-ahead logging: readers never wait for the writer.
+
+    Of several that switch a new file at once SQLite refuses all but one without waiting, whatever its
+    timeout; the refused ones find the switch made when they ask again.
+    """
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() >= deadline:
+                raise
+            time.sleep(0.02)
+        else:
+            return
+
+
+def _tune_sqlite(engine: Engine, patience: float) -> None:
     in_memory = not engine.url.database or engine.url.database == ":memory:"
 
     @event.listens_for(engine, "connect")
     def _pragmas(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
         cursor = connection.cursor()
         if not in_memory:
-            # Readers never wait for the writer; a killed process loses nothing that was committed.
-            # NORMAL: only a power cut can undo the last commits, and it cannot damage the file.
-            cursor.execute("PRAGMA journal_mode=WAL")
+            _write_ahead(cursor, patience)
+            # A killed process loses nothing that was committed; NORMAL: only a power cut can undo the last
+            # commits, and it cannot damage the file.
             cursor.execute("PRAGMA synchronous=NORMAL")
         cursor.execute("PRAGMA foreign_keys=ON")
         cursor.execute("PRAGMA temp_store=MEMORY")

@@ -174,7 +174,8 @@ def test_a_source_that_is_switched_off_or_being_crawled_is_not_asked(
     host = shop.origin.removeprefix("http://")
     import os
 
-    store.open_run(source="corner", platform="retailer", host=host, job=None, pid=os.getpid(), now=NOW)
+    now = datetime.now(UTC)
+    store.open_run(source="corner", platform="retailer", host=host, job=None, pid=os.getpid(), now=now)
     code, _, err = extract(capsys, f"{shop.origin}/p")
     assert (code, shop.paths) == (1, [])
     assert "being crawled already" in err
