@@ -36,6 +36,7 @@ from pricecrawl.extraction.seen import (
     is_for_several,
     label_below,
     mark_choices,
+    mark_schemes,
     read_labels,
     share_labels,
 )
@@ -91,6 +92,7 @@ def look(
         read_labels(item, textmap, previous_end, following, surroundings.visibility)
         previous_end = item.occurrence.end
     share_labels(seen, textmap)
+    mark_schemes(seen)
     for number, item in enumerate(seen):
         after = seen[number + 1].occurrence.first if number + 1 < len(seen) else None
         _classify(item, seen[number - 1] if number else None, textmap, after)
@@ -203,7 +205,8 @@ def _classify(item: Seen, previous: Seen | None, textmap: TextMap, following: in
     if previous is not None and previous.converted:
         gap = textmap.text[previous.occurrence.end : item.occurrence.start].replace(JOINT, " ")
         item.converted = item.converted or _AND_ALSO.fullmatch(gap) is not None
-    item.tax = _tax(item, previous, textmap, following)
+    item.below = label_below(item, textmap, following)
+    item.tax = _tax(item, previous, textmap)
     if previous is not None and old_new_pair(previous.before, item.before):
         previous.kind = PriceKind.LIST
     item.reason = _no_price_here(item)
@@ -211,8 +214,7 @@ def _classify(item: Seen, previous: Seen | None, textmap: TextMap, following: in
         return
     own, label = item.own, item.label
     role = before_role(item.before) or (before_role(label) if label else None)
-    item.below = label_below(item, textmap, following)
-    if is_without(f"{item.before[-40:]} | {item.after[:40]} | {item.below[:60]}"):
+    if item.scheme == "without" or is_without(f"{item.before[-40:]} | {item.after[:40]} | {item.below[:60]}"):
         item.lowest = role is Role.FROM
         return
     if item.around.struck or own & Mark.OLD or role is Role.BEFORE:
@@ -222,7 +224,8 @@ def _classify(item: Seen, previous: Seen | None, textmap: TextMap, following: in
         )
     elif (
         own & Mark.MEMBER
-        or (role is Role.MEMBER and is_for_members(_member_words(item, previous)))
+        or item.scheme == "with"
+        or (role is Role.MEMBER and not _labels_previous(previous))
         or is_for_members(_member_words(item, previous))
     ):
         item.kind = PriceKind.MEMBER
@@ -239,10 +242,15 @@ def _is_price_list(item: Seen) -> bool:
 
 def _member_words(item: Seen, previous: Seen | None) -> str:
     """The words that may say "members"; those behind a members' price belong to that one."""
-    if previous is not None and previous.kind is PriceKind.MEMBER and is_for_members(previous.after[:40]):
+    if _labels_previous(previous):
         return f"{item.after[:40]} | {_pictured(item)}"
     label = item.label if previous is None or item.label not in previous.below else ""
     return f"{label} {item.before} | {item.after[:40]} | {item.below[:60]} | {_pictured(item)}"
+
+
+def _labels_previous(previous: Seen | None) -> bool:
+    """Whether the words behind the amount before are what makes it a members' price."""
+    return previous is not None and previous.kind is PriceKind.MEMBER and is_for_members(previous.after[:40])
 
 
 def _pictured(item: Seen) -> str:
@@ -256,7 +264,7 @@ def _pictured(item: Seen) -> str:
     return " ".join(text for text in said if text)[:120]
 
 
-def _tax(item: Seen, previous: Seen | None, textmap: TextMap, following: int | None) -> TaxBasis:
+def _tax(item: Seen, previous: Seen | None, textmap: TextMap) -> TaxBasis:
     """With or without tax, by the names of the box, else by the words in it, before, after and below.
 
     Where the amount before it is followed by its label, the words between the two belong to that one.
@@ -280,7 +288,7 @@ def _tax(item: Seen, previous: Seen | None, textmap: TextMap, following: int | N
     if basis is TaxBasis.UNKNOWN:
         basis = tax_of(item.after[:40])
         item.labelled_after = basis is not TaxBasis.UNKNOWN
-    return basis if basis is not TaxBasis.UNKNOWN else tax_of(label_below(item, textmap, following))
+    return basis if basis is not TaxBasis.UNKNOWN else tax_of(item.below)
 
 
 def _no_price_here(item: Seen) -> str:

@@ -80,8 +80,8 @@ _UNIT_WORDS = re.compile(
     re.IGNORECASE,
 )
 _MEMBER = re.compile(
-    r"\b(?:member(?:s|ship)?\b(?! of)|insider|family (?:price|preis|prix|pris|prijs)|nectar\b|"
-    r"(?:bank|store|loyalty|payment|credit|debit|gold|red) ?card\b|wallet\b|app (?:price|preis|only)|in-app|"
+    r"\b(?:member(?:s|ship)?\b(?! of)|family (?:price|preis|prix|pris|prijs)|"
+    r"(?:bank|store|loyalty|payment|credit|debit) ?card\b|wallet\b|app (?:price|preis|only)|in-app|"
     r"club\b|clubcard|loyalty|with (?:your )?card|card ?holder|vip\b|"
     r"prime\b|insider|rewards? price|"
     r"mitglied\w*|mit (?:kunden|club|payback|vorteils)?karte|club|adhérent\w*|carte (?:fidélité|"

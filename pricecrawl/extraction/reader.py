@@ -223,7 +223,7 @@ class _Reader:
         """The currency of all amounts on the page that name one, if the unclear signs can stand for it."""
         plain = replace(self.market, currency=None)
         texts = {item.text for item in self.found if item.signed}
-        codes = {read_price(text, market=plain).currency for text in list(texts)[:60]} - {None}
+        codes = {read_price(text, market=plain).currency for text in texts} - {None}
         code = codes.pop() if len(codes) == 1 else None
         signs = [sign_in(text) for text in unclear]
         return code if all(sign is None or code in sign.codes for sign in signs) else None

@@ -45,6 +45,7 @@ class Seen:
     selector: str = ""
     labelled_after: bool = False
     below: str = ""
+    scheme: str = ""
     alone: int = 0
     line: int = 0
     named_old: bool = False
@@ -258,6 +259,30 @@ def read_labels(item: Seen, textmap: TextMap, floor: int, ceiling: int, visibili
         and start == textmap.starts[min(first, len(textmap.starts) - 1)]
     ) or (item.before.strip() == "" and first > 0):
         item.label = _label_above(item, textmap, first, floor, visibility)
+
+
+_WITH = re.compile(r"\W*(?:with|mit|avec|con|met|med|com|с|s|z)\s+(\w{3,})", re.IGNORECASE)
+_WITHOUT = re.compile(
+    r"\W*(?:without|ohne|sans|sin|senza|zonder|utan|uten|uden|sem|bez|без)\s+(\w{3,})", re.IGNORECASE
+)
+
+
+def mark_schemes(seen: Sequence[Seen]) -> None:
+    """Mark "£6.50 with Orchard" and "£8.75 without Orchard": whatever its name, one is for members only.
+
+    Sets `scheme` to "with" and "without" where a page has both of one name. Tax is no scheme.
+    """
+    told: dict[str, dict[str, list[Seen]]] = {}
+    for item in seen:
+        for side, pattern in (("with", _WITH), ("without", _WITHOUT)):
+            match = pattern.match(item.after)
+            if match is not None and tax_of(item.after) is TaxBasis.UNKNOWN:
+                told.setdefault(match[1].casefold(), {}).setdefault(side, []).append(item)
+    for sides in told.values():
+        if len(sides) == 2:
+            for side, items in sides.items():
+                for item in items:
+                    item.scheme = side
 
 
 def share_labels(seen: Sequence[Seen], textmap: TextMap) -> None:

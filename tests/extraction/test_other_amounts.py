@@ -137,6 +137,9 @@ def read(body: str, lang: str = "en") -> tuple[Any, Any, Any]:
 
 
 WITH = {
+    "with Orchard": "without Orchard",
+    "mit Streifzug": "ohne Streifzug",
+    "avec Flânerie": "sans Flânerie",
     "with bank card": "without bank card",
     "with wallet": "without wallet",
     "with store card": "without store card",
@@ -147,6 +150,11 @@ WITH = {
     "לבעלי כרטיס": "ללא כרטיס",
     "לחברי מועדון": "לכולם",
 }
+
+
+@pytest.mark.parametrize("words", ["with lid", "without lid", "with honey nectar"])
+def test_a_name_that_only_one_of_them_has_is_no_scheme(words: str) -> None:
+    assert read(f"<div class='price'>€54.90 {words}</div>") == ("54.90", None, "EUR")
 
 
 @pytest.mark.parametrize("order", ["members first", "members last"])
