@@ -12,7 +12,7 @@ from pricecrawl.db.replay import ReplayStore
 from pricecrawl.domain.candidate import PriceKind
 from pricecrawl.domain.consensus_groups import agree
 from pricecrawl.domain.errors import PricecrawlError, UsageProblem
-from pricecrawl.domain.events import EventType
+from pricecrawl.domain.events import Event, EventType
 from pricecrawl.evidence.store import EvidenceStore
 from pricecrawl.extraction.document import Document
 from pricecrawl.extraction.selectors import parse_rule
@@ -117,16 +117,7 @@ def teach(
         if kind is PriceKind.STANDARD and after and after[0].selector == rule:
             store.prefer(tx, source, parsed.method, rule, sku)
         payload = {"source": source, "kind": kind.value, "selector": rule, "by": by}
-        taught = event(
-            EventType.SELECTOR_TAUGHT,
-            f"source:{source}",
-            payload,
-            now=now,
-            correlation=f"source:{source}",
-            producer="selectors",
-            key=now.isoformat(),
-        )
-        store.append(tx, [taught])
+        store.append(tx, [_told(EventType.SELECTOR_TAUGHT, source, payload, now)])
     return after
 
 
@@ -170,14 +161,11 @@ def forget(
             store.unprefer(tx, source, selector)
         kinds = [entry.kind.value for entry in gone]
         payload = {"source": source, "kinds": kinds, "selector": gone[0].selector, "by": by}
-        forgotten = event(
-            EventType.SELECTOR_FORGOTTEN,
-            f"source:{source}",
-            payload,
-            now=now,
-            correlation=f"source:{source}",
-            producer="selectors",
-            key=now.isoformat(),
-        )
-        store.append(tx, [forgotten])
+        store.append(tx, [_told(EventType.SELECTOR_FORGOTTEN, source, payload, now)])
     return tuple(gone)
+
+
+def _told(kind: EventType, source: str, payload: dict[str, Any], now: datetime) -> Event:
+    """The event of one change to what a source has learned."""
+    about = f"source:{source}"
+    return event(kind, about, payload, now=now, correlation=about, producer="selectors", key=now.isoformat())
