@@ -11,10 +11,13 @@ from _pytest.nodeid import coerce_node_id
 from sqlalchemy import Engine
 
 from pricecrawl.db.engine import open_engine, upgrade
-from tests import postgres
+from tests import plans, postgres
 from tests.shops.running import oscar, vendure
 
 __all__ = ["oscar", "vendure"]
+
+
+plans.install()
 
 
 @pytest.hookimpl(trylast=True)
@@ -28,6 +31,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         grouped = getattr(item, "_nodeid", None)
         if grouped is not None and grouped != item.nodeid:
             item._id = coerce_node_id(grouped)
+
+
+@pytest.fixture(autouse=True)
+def no_walks() -> Iterator[None]:
+    """Fail the test whose code first walks through a table that grows; see `tests.plans`."""
+    plans.found.clear()
+    yield
+    assert not plans.found, "\n\n".join(plans.found)
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from sqlalchemy import Engine, exists, func, select, update
+from sqlalchemy import CompoundSelect, Engine, func, select, union, update
 
 from pricecrawl.db.sql import chunks, insert_rows, next_ids, storable
 from pricecrawl.db.tables import (
@@ -151,10 +151,17 @@ class EvidenceIndex:
         Kept for good is the evidence of every price change, of every observation that won a market
         price, of each listing's latest observation, and of every review and rejection still stored.
         """
-        needed = exists().where(evidence.c.id == observation.c.evidence_id, _shown())
-        rejected = exists().where(rejection.c.evidence_id == evidence.c.id)
+        # Sets, each read once: asking row by row would walk the observations once for every page.
+        needed = select(observation.c.evidence_id).where(observation.c.id.in_(_shown()))
+        rejected = select(rejection.c.evidence_id).where(rejection.c.evidence_id.is_not(None))
         keeps = (
-            select(evidence.c.warc).where((evidence.c.fetched_at >= before) | needed | rejected).distinct()
+            select(evidence.c.warc)
+            .where(
+                (evidence.c.fetched_at >= before)
+                | evidence.c.id.in_(needed.where(observation.c.evidence_id.is_not(None)))
+                | evidence.c.id.in_(rejected)
+            )
+            .distinct()
         )
         query = (
             select(evidence.c.warc)
@@ -188,15 +195,15 @@ class EvidenceIndex:
         return {"records": row.records, "files": row.files}
 
 
-def _shown() -> Any:
-    """True for an observation whose page somebody may ask to see."""
-    number = observation.c.id
-    return (
-        exists().where(price_history.c.observation_id == number)
-        | exists().where(market_price_snapshot.c.winning_observation_id == number)
-        | exists().where(candidate_review.c.observation_id == number)
-        | exists().where(listing.c.last_observation_id == number)
+def _shown() -> CompoundSelect[Any]:
+    """Ids of the observations whose page somebody may ask to see."""
+    columns = (
+        price_history.c.observation_id,
+        market_price_snapshot.c.winning_observation_id,
+        candidate_review.c.observation_id,
+        listing.c.last_observation_id,
     )
+    return union(*(select(column).where(column.is_not(None)) for column in columns))
 
 
 def _page(row: Any) -> IndexedPage:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from sqlalchemy import Connection, select, tuple_
+from sqlalchemy import Connection, select
 
 from pricecrawl.db.crawl_types import EvidenceRow
 from pricecrawl.db.sql import chunks, insert_rows, next_ids, storable
@@ -33,11 +33,17 @@ def index_evidence(
         if place not in rows:
             rows[place] = EvidenceRow(ref, status=0)
     ids = {place: known[place] for place in rows if place in known}
-    for some in chunks([place for place in rows if place not in ids]):
-        query = select(evidence.c.id, evidence.c.warc, evidence.c.offset).where(
-            tuple_(evidence.c.warc, evidence.c.offset).in_(list(some))
-        )
-        ids.update({(found.warc, found.offset): found.id for found in conn.execute(query)})
+    new: dict[str, list[int]] = {}
+    for file, offset in rows:
+        if (file, offset) not in ids:
+            new.setdefault(file, []).append(offset)
+    # File by file: for a list of pairs SQLite walks through the whole index of every page ever stored.
+    for file, offsets in new.items():
+        for some in chunks(offsets):
+            query = select(evidence.c.id, evidence.c.offset).where(
+                evidence.c.warc == file, evidence.c.offset.in_(some)
+            )
+            ids.update({(file, found.offset): found.id for found in conn.execute(query)})
     missing = [place for place in rows if place not in ids]
     if not missing:
         return ids

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, select, text, update
 
-from pricecrawl.db.sql import chunks, insert_rows, next_ids
+from pricecrawl.db.sql import chunks, insert_rows, next_ids, unindexed
 from pricecrawl.db.store import Store
 from pricecrawl.db.tables import (
     candidate_review,
@@ -198,7 +198,7 @@ class PricingStore(Store):
         for some in chunks(decisions):
             statement = (
                 update(price_decision)
-                .where(price_decision.c.decision_id.in_(some), price_decision.c.status == was)
+                .where(price_decision.c.decision_id.in_(some), unindexed(price_decision.c.status) == was)
                 .values(status=becomes, updated_at=now)
             )
             if tx.execute(statement).rowcount != len(some):
@@ -269,15 +269,18 @@ class PricingStore(Store):
             loaded.chosen.update({row.observation_id: row.chosen for row in tx.execute(settled)})
 
     def _past(self, tx: Connection, names: Sequence[str], loaded: Loaded) -> None:
+        # The newest one by the index of each SKU: their past grows with every run.
         snapshot = market_price_snapshot.c
-        latest = (
-            select(snapshot.sku.label("of"), func.max(snapshot.id).label("last"))
-            .where(snapshot.sku.in_(names), snapshot.market_price.is_not(None))
-            .group_by(snapshot.sku)
-            .subquery()
+        last = (
+            select(snapshot.market_price)
+            .where(snapshot.sku == sku.c.sku, snapshot.market_price.is_not(None))
+            .order_by(snapshot.computed_at.desc(), snapshot.id.desc())
+            .limit(1)
+            .scalar_subquery()
         )
-        query = select(snapshot.sku, snapshot.market_price).join(latest, snapshot.id == latest.c.last)
-        loaded.previous.update({row.sku: row.market_price for row in tx.execute(query)})
+        for name, price in tx.execute(select(sku.c.sku, last).where(sku.c.sku.in_(names))):
+            if price is not None:
+                loaded.previous[name] = price
         standing = select(
             *(price_decision.c.decision_id, price_decision.c.sku, price_decision.c.status),
             *(price_decision.c.decision_reason, price_decision.c.expires_at),

@@ -48,7 +48,7 @@ class ReviewStore(Store):
     def open_candidates(self, conn: Connection, limit: int) -> list[Mapping[str, Any]]:
         """Doubtful readings that wait for a person, oldest first."""
         query = _CANDIDATE.where(candidate_review.c.status == "open")
-        return _all(conn, query.order_by(candidate_review.c.id).limit(limit))
+        return _all(conn, query.order_by(candidate_review.c.created_at, candidate_review.c.id).limit(limit))
 
     def open_policies(self, conn: Connection, limit: int) -> list[Mapping[str, Any]]:
         """Policies that nobody has approved or rejected, oldest first."""

@@ -51,6 +51,15 @@ def chunks(items: Sequence[T], size: int = CHUNK) -> Iterator[Sequence[T]]:
         yield items[start : start + size]
 
 
+def unindexed(column: ColumnElement[str]) -> ColumnElement[str]:
+    """A text column as a condition that no index is searched for.
+
+    Of "this id is one of these" and "the status is this one" SQLite takes the second for the rarer, and
+    walks through all rows of that status.
+    """
+    return column.concat("")
+
+
 def insert_rows(conn: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert rows that all have the same keys; see `insert_columns`."""
     if rows:

@@ -292,7 +292,7 @@ candidate_review = Table(
     metadata,
     _id(),
     Column("listing_id", BigId, ForeignKey("listing.id"), nullable=False, index=True),
-    Column("observation_id", BigId, nullable=False),
+    Column("observation_id", BigId, nullable=False, index=True),
     Column("status", String(20), nullable=False, server_default="open"),
     Column("reasons", Json, nullable=False),
     Column("candidates", Json, nullable=False),
@@ -453,6 +453,13 @@ mapping = Table(
     Column("review_reason", Text),
     Column("created_at", UtcDateTime, nullable=False),
     UniqueConstraint("listing_id", "sku"),
+    # What waits for a reviewer is a small part; an index on every status would tempt SQLite away from `sku`.
+    Index(
+        "ix_mapping_waiting",
+        "id",
+        sqlite_where=text("status = 'REVIEW_REQUIRED'"),
+        postgresql_where=text("status = 'REVIEW_REQUIRED'"),
+    ),
 )
 
 market_price_snapshot = Table(
@@ -516,7 +523,10 @@ price_decision = Table(
     Column("created_at", UtcDateTime, nullable=False),
     Column("updated_at", UtcDateTime, nullable=False),
     Index("ix_price_decision_sku_created", "sku", "created_at"),
-    Index("ix_price_decision_status", "status"),
+    Index("ix_price_decision_created", "created_at"),
+    # Status first: "the open ones of these SKUs" must not walk through all that are open.
+    Index("ix_price_decision_status_sku", "status", "sku"),
+    Index("ix_price_decision_status_expires", "status", "expires_at"),
 )
 
 approval = Table(
@@ -562,6 +572,10 @@ publication = Table(
     Column("updated_at", UtcDateTime, nullable=False),
     UniqueConstraint("target", "decision_id"),
     Index("ix_publication_target_sku_scope", "target", "sku", "scope"),
+    Index("ix_publication_decision", "decision_id"),
+    Index("ix_publication_sku_sequence", "sku", "sequence"),
+    Index("ix_publication_status", "status"),
+    Index("ix_publication_intent", "intent_at"),
     Index(
         "ix_publication_rollback_sku",
         "sku",
@@ -586,7 +600,7 @@ manual_override = Table(
     "manual_override",
     metadata,
     _id(),
-    Column("decision_id", String(36), ForeignKey("price_decision.decision_id"), nullable=False),
+    Column("decision_id", String(36), ForeignKey("price_decision.decision_id"), nullable=False, index=True),
     Column("requested_by", String(200), nullable=False),
     Column("requested_at", UtcDateTime, nullable=False),
     Column("reason", Text, nullable=False),
@@ -618,7 +632,7 @@ audit_event = Table(
     Column("schema_version", String(10), nullable=False),
     Column("aggregate", String(200), nullable=False),
     Column("aggregate_seq", Integer, nullable=False),
-    Column("correlation_id", String(80), nullable=False, index=True),
+    Column("correlation_id", String(80), nullable=False),
     Column("causation_id", String(36)),
     Column("occurred_at", UtcDateTime, nullable=False),
     Column("producer", String(80), nullable=False),
@@ -626,6 +640,7 @@ audit_event = Table(
     Column("previous_hash", String(64), nullable=False),
     Column("hash", String(64), nullable=False),
     UniqueConstraint("aggregate", "aggregate_seq"),
+    Index("ix_audit_event_correlation_type", "correlation_id", "event_type"),
 )
 
 dead_letter = Table(
@@ -633,7 +648,7 @@ dead_letter = Table(
     metadata,
     _id(),
     Column("kind", String(60), nullable=False),
-    Column("correlation_id", String(80), nullable=False),
+    Column("correlation_id", String(80), nullable=False, index=True),
     Column("payload", Json, nullable=False),
     Column("error", Text, nullable=False),
     Column("attempts", Integer, nullable=False, server_default="1"),
