@@ -194,6 +194,8 @@ class RowRules(Row):
     size: RuleList = ()
     category: RuleList = ()
     image: RuleList = ()
+    shipping: RuleList = ()
+    promotion: RuleList = ()
 
 
 class Source(Row):

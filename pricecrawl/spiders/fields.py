@@ -32,6 +32,8 @@ class PageFields:
     size: str = ""
     category: str = ""
     image: str = ""
+    shipping: str = ""
+    promotion: str = ""
 
 
 def _one_line(value: str) -> str:
@@ -39,21 +41,21 @@ def _one_line(value: str) -> str:
 
 
 class ListingLoader(ItemLoader):
-    """Values in one line; the first that is not empty, but for a category, whose parts are a path."""
+    """Values in one line, the first that is not empty; a category is a path, promotions all hold."""
 
     default_item_class = PageFields
     default_input_processor = MapCompose(_one_line)
     default_output_processor = TakeFirst()
     category_out = Join(" > ")
+    promotion_out = Join(" | ")
 
 
 def load_fields(document: Document, rules: RowRules) -> PageFields:
     """The fields for which the row has rules; a later rule is asked only if those before it are silent."""
     loader = ListingLoader()
     for field in fields(PageFields):
-        loader.add_value(
-            field.name, values(document, getattr(rules, field.name), many=field.name == "category")
-        )
+        many = field.name in ("category", "promotion")
+        loader.add_value(field.name, values(document, getattr(rules, field.name), many=many))
     item: PageFields = loader.load_item()
     return item
 
@@ -79,6 +81,8 @@ def with_fields(listing: RawListing, found: PageFields) -> RawListing:
         size_text=found.size or listing.size_text,
         category=found.category or listing.category,
         image_url=found.image or listing.image_url,
+        shipping_text=found.shipping or listing.shipping_text,
+        promotion_text=found.promotion or listing.promotion_text,
     )
 
 
