@@ -88,10 +88,13 @@ _BUNDLE = _words(
 )
 # Another quantity or a minimum: "2 for £5", "3 x 2", "any 2", "buy 3", "2 or more", "2+1", "spend £50".
 _CONDITIONAL = _words(
-    r"\d+\s*(?:for|f[üu]r|pour|por|per|voor|x|à)\s*(?:[€$£¥₩]|the price of)?\s*\d",
-    r"(?:any|buy|choose|kaufe?n?|achetez|compra|acquista|koop)\s+(?:any\s+)?\d",
+    r"\d+\s*(?:for|f[üu]r|pour|por|per|voor|za|f[öo]r|x|à)\s*(?:only|just|nur|seulement|solo|slechts)?\s*"
+    r"(?:[€$£¥₩]|the price of)?\s*\d",
+    r"(?:any|buy|choose|kaufe?n?|achetez|compra|acquista|koop|ll?[ée]va(?:te)?|leve|prendi)\s+(?:any\s+)?\d",
+    r"\d\s*(?:kaufen|nehmen|halen)\b|\d\s*,?\s*(?:paga[sn]?|paghi|payez|pague)\s+\d",
     r"(?:[2-9]|\d\d+)\s*(?:or more|oder mehr|ou plus|o m[áa]s|o pi[ùu]|of meer)\b|\d\s*\+\s*\d\b",
     r"(?:2nd|second|3rd|third)\b.{0,12}\b(?:half|free|off|\d)|(?:zweite|deuxi[èe]me|segunda|seconda|tweede)\b",
+    r"[23](?:e|[èe]me|de|ª|\.)\s.{0,24}?(?:halv|halb|moiti|mitad|met[àa]|\d\d\s*%|gratis|offert)",
     r"spend\b|orders? (?:over|above)\b|over \W?\d|minimum (?:spend|order)|mindestbestell|ab \d+ (?:st|€|eur)",
     r"ab einem|d[èe]s \d|à partir de|a partir de|desde \d|minimo\b|vanaf \d|multi-?buy\b",
     r"per (?:case|carton)\b",

@@ -31,6 +31,7 @@ from pricecrawl.extraction.microdata import microdata_nodes, rdfa_nodes
 from pricecrawl.extraction.opengraph import read_opengraph
 from pricecrawl.extraction.page_market import offered_currency, page_market, scripted_currency, without_former
 from pricecrawl.extraction.products import Structured, read_structured
+from pricecrawl.extraction.promotions import told_promotion
 from pricecrawl.extraction.reconcile import RANGE, Reconciled, amounts, reconcile
 from pricecrawl.extraction.rules import CATEGORY, Rules, default_chooser
 from pricecrawl.extraction.seen import Seen
@@ -196,7 +197,8 @@ class _Reader:
         self.trace.append(f"Stock: {decide(stock).reason}")
         self.trace += together.trace
         prices = [*together.prices, *self._by_rules(visible)]
-        listing = self._listing(structured, prices, stock, together)
+        promotion = told_promotion(self.document.textmap, self.surroundings, visible.chosen)
+        listing = replace(self._listing(structured, prices, stock, together), promotion_text=promotion)
         is_product = bool(together.prices) or any(
             reading.own and (reading.stock or reading.likeness >= 0.5) for reading in structured
         )
