@@ -48,7 +48,7 @@ def _any(*forms: str) -> re.Pattern[str]:
     return re.compile(r"(?<![\d.,:/x×-])(?:" + "|".join(forms) + ")", re.IGNORECASE)
 
 
-_HINT = _any(*_FORMS, _FEWER)
+_HINT = _any(*_FORMS, _FEWER, r"[234]\s*[x×]\s*[123]\b")
 """For a pass over several lines: what follows a number may already be the next line."""
 
 _SEVERAL = _any(*_FORMS, _FEWER + _ENDS)
@@ -70,15 +70,14 @@ def told_promotion(textmap: TextMap, surroundings: Surroundings, chosen: Sequenc
         if number not in seen and (line := _line(textmap, number)) and _is_own(textmap, number, surroundings):
             return line
         seen.add(number)
-    for number in range(first, last):
-        piece = textmap.pieces[number]
-        if len(piece) < 24 and _WHOLE.fullmatch(piece) and _is_own(textmap, number, surroundings):
-            return " ".join(piece.split())
     return ""
 
 
 def _line(textmap: TextMap, number: int) -> str:
     """The line that a piece stands in, if it is a promotion that asks for more."""
+    piece = textmap.pieces[number]
+    if _WHOLE.fullmatch(piece):
+        return piece.strip()
     first = last = number
     while first > 0 and number - first < 8 and not textmap.broken_between(first - 1):
         first -= 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
@@ -23,6 +22,7 @@ from pricecrawl.domain.money_signs import sign_in
 from pricecrawl.domain.reasons import ReviewReason
 from pricecrawl.extraction.amounts import occurrences, unsigned
 from pricecrawl.extraction.buybox import Visible, look, raw_of
+from pricecrawl.extraction.contents import told_content
 from pricecrawl.extraction.controls import Control, controls
 from pricecrawl.extraction.document import Document
 from pricecrawl.extraction.embedded import read_embedded
@@ -40,44 +40,6 @@ from pricecrawl.extraction.subject import Subject, nowhere, subject_of
 from pricecrawl.extraction.surroundings import Surroundings
 from pricecrawl.extraction.textmap import words_of
 
-_CONTENT_LABELS = (
-    *(
-        "inhalt",
-        "füllmenge",
-        "nettofüllmenge",
-        "nettoinhalt",
-        "content",
-        "contents",
-        "net weight",
-        "net contents",
-    ),
-    *(
-        "volume",
-        "contenance",
-        "contenu",
-        "contenido",
-        "peso neto",
-        "contenuto",
-        "peso netto",
-        "inhoud",
-        "innehåll",
-    ),
-    *(
-        "indhold",
-        "obsah",
-        "objem",
-        "pojemność",
-        "zawartość",
-        "объем",
-        "объём",
-        "вес",
-        "масса",
-        "内容量",
-        "容量",
-    ),
-)
-_CONTENT = re.compile(rf"\s*({'|'.join(_CONTENT_LABELS)})\s*:?\s*(.{{0,40}})", re.IGNORECASE | re.DOTALL)
-_CONTENT_STARTS = frozenset(label[:3] for label in _CONTENT_LABELS)
 _METHODS = {
     PriceKind.SALE: Method.DEAL_PRICE,
     PriceKind.MEMBER: Method.MEMBER_PRICE,
@@ -429,7 +391,8 @@ class _Reader:
             brand=first("brand"),
             gtin_text=first("gtin"),
             mpn_text=first("mpn"),
-            size_text=first("size") or self._size(),
+            size_text=first("size")
+            or told_content(document.textmap, self.subject.heading, self.surroundings),
             variant_text=next((reading.variant for reading in best if reading.variant), ""),
             category=first("category"),
             condition_text=next((reading.condition for reading in best if reading.condition), ""),
@@ -461,29 +424,6 @@ class _Reader:
             match = rule.first(self.document)
             if match is not None:
                 return match.value
-        return ""
-
-    def _size(self) -> str:
-        """The content that the product's area states behind a label ("Inhalt: 0,75 l"), if it does."""
-        textmap = self.document.textmap
-        heading = self.subject.heading
-        place = textmap.position(heading) if heading is not None else None
-        if place is None:
-            return ""
-        pieces = textmap.pieces
-        for index in range(place, min(place + 160, len(pieces))):
-            piece = pieces[index]
-            match = _CONTENT.match(piece) if piece.lstrip()[:3].casefold() in _CONTENT_STARTS else None
-            if match is None:
-                continue
-            rest = match[2].strip() or (pieces[index + 1].strip() if index + 1 < len(pieces) else "")
-            if (
-                rest
-                and len(rest) < 40
-                and rest[0].isdigit()
-                and not self.surroundings.aside(textmap.holder(index))
-            ):
-                return " ".join(rest.split())
         return ""
 
     def _image(self, link: str) -> str:
