@@ -28,7 +28,7 @@ class ConsensusPipeline:
         """Built by Scrapy."""
         return cls(current_run(crawler))
 
-    def process_item(self, item: Collected) -> Observation:
+    async def process_item(self, item: Collected) -> Observation:
         """The settled observation of one listing."""
         if item.handful.observed is None:
             item.handful.observed = self._observe(item.handful)

@@ -13,7 +13,7 @@ class EvidencePipeline:
     The page itself was written before its first listing got here (`middlewares/provenance.py`), once for all.
     """
 
-    def process_item(self, item: Collected) -> Collected:
+    async def process_item(self, item: Collected) -> Collected:
         """Attach the reference to the whole handful; a page that was not kept gives no listing."""
         page = item.handful.page
         if page.ref is None and page.response is not None:

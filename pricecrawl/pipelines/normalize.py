@@ -27,7 +27,7 @@ class NormalizePipeline:
         """Built by Scrapy."""
         return cls(current_run(crawler))
 
-    def process_item(self, item: Collected) -> Collected:
+    async def process_item(self, item: Collected) -> Collected:
         """Reject what must not enter the data; a product that stands on two pages counts once."""
         raw = item.raw
         if raw.source_sku and not self._seen.add(raw.source_sku):

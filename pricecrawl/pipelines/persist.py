@@ -38,7 +38,7 @@ class PersistPipeline:
         """Built by Scrapy."""
         return cls(current_run(crawler))
 
-    def process_item(self, item: Observation) -> Observation:
+    async def process_item(self, item: Observation) -> Observation:
         """Add to what waits; a full batch is written while the crawl goes on."""
         if self._failed:
             raise DropItem("the database does not take any more")
