@@ -23,34 +23,51 @@ STAYS_SMALL = frozenset(
     {
         *("source", "permission_record", "proxy", "learned_selector", "fx_rate", "competitor"),
         *("pricing_policy", "sku_policy", "hold", "api_token", "publication_lease"),
+        "run",  # a row for each crawl
     }
 )
 GROWS = frozenset(metadata.tables) - STAYS_SMALL
 SHARED_BY_MANY = frozenset(
-    {"status", "event_type", "source", "run_id", "platform", "verdict", "active", "kind", "reason", "purpose"}
+    {"status", "event_type", "source", "platform", "verdict", "active", "kind", "reason", "purpose"}
 )
+SMALL_PARTS = frozenset(
+    str(index.name)
+    for table in metadata.tables.values()
+    for index in table.indexes
+    if index.dialect_options["sqlite"]["where"] is not None
+)
+"""Indexes of the few rows that wait or stand out."""
+
 MEANS_ALL = {
     "absence.py:count_misses": "the end of a complete run, for all of a source",
+    "audit_pricing.py:<dictcomp>": "pricecrawl audit",
+    "audit_pricing.py:dangling": "pricecrawl audit",
+    "audit_pricing.py:decisions": "pricecrawl audit",
+    "audit_pricing.py:snapshots": "pricecrawl audit",
+    "dead_letters.py:all": "what waits, which should be little",
+    "events.py:_stream": "pricecrawl audit",
+    "events.py:tips": "pricecrawl audit",
+    "evidence_index.py:counts": "pricecrawl evidence verify",
+    "evidence_index.py:unneeded_files": "pricecrawl db prune",
+    "exports.py:rows": "pricecrawl export",
+    "health.py:_dangling": "pricecrawl db check",
     "learning.py:prefer": "a person's answer, for all of a source",
     "learning.py:unprefer": "a person's answer, for all of a source",
+    "mappings.py:counts": "pricecrawl match run, at its end",
+    "model_calls.py:use": "what the model has cost, a row for each call",
+    "pricing.py:totals": "the whole catalogue, once a run that moves much",
     "publications.py:decisions": "all that may be published",
+    "publications.py:moved_since": "all that is about to be written",
     "publications.py:open": "all that is on its way out",
-    "audit.py": "pricecrawl audit",
-    "audit_pricing.py": "pricecrawl audit",
-    "events.py": "pricecrawl audit, and the tips of all chains",
-    "evidence_index.py": "pruning, verifying and reindexing stored pages",
-    "exports.py": "pricecrawl export",
-    "health.py": "pricecrawl db check",
-    "history.py": "the catalogue for a simulation",
-    "mappings.py": "matching reads the catalogue and the listings, and counts pairs",
-    "migrate.py": "an upgrade",
-    "model_calls.py": "what the model has cost, a row per call",
-    "replay.py": "replaying stored pages",
-    "retention.py": "pruning",
-    "status.py": "how every source stands",
-    "dead_letters.py": "what waits, which should be little",
+    "replay.py:count": "pricecrawl replay",
+    "replay.py:pages": "pricecrawl replay",
+    "replay.py:priceless": "replay, and the pages that a rule is sought for",
+    "retention.py:_run": "pricecrawl db prune",
+    "reviews.py:open_prices": "all that waits for a reviewer",
+    "reviews.py:starting_with": "a decision that a person names by its first letters",
+    "status.py:source_status": "how every source stands",
 }
-"""Modules, or functions, of pricecrawl/db that may walk through a table once, and for what."""
+"""Functions of pricecrawl/db (file:name) that may walk through a table once, and for what."""
 
 _LISTS = re.compile(r"\?(?:, \?)+")
 _WALK = re.compile(r"SCAN (\w+)|SEARCH (\w+) USING .*?\(([^)]*)\)")
@@ -60,6 +77,7 @@ _HELPERS = frozenset({"_all", "_one"})
 
 found: list[str] = []
 _seen: set[str] = set()
+_shapes: set[str] = set()
 
 
 def install() -> None:
@@ -89,7 +107,7 @@ def _walks(detail: str) -> bool:
         return False
     scanned, searched, conditions = match.groups()
     table = re.sub(r"_\d+$", "", scanned or searched)
-    if table not in GROWS:
+    if table not in GROWS or SMALL_PARTS.intersection(detail.split()):
         return False
     return bool(scanned) or set(_CONDITION.findall(conditions)) <= SHARED_BY_MANY
 
@@ -101,9 +119,9 @@ def _explain(conn: Any, _cursor: Any, statement: str, parameters: Any, _context:
     if not statement.lstrip().startswith(("SELECT", "UPDATE", "DELETE", "WITH")):
         return
     shape = _LISTS.sub("?..", statement)
-    if shape in _seen:
+    if shape in _shapes:
         return
-    _seen.add(shape)
+    _shapes.add(shape)
     place = _place()
     if place is None:
         return
@@ -117,7 +135,7 @@ def _explain(conn: Any, _cursor: Any, statement: str, parameters: Any, _context:
         cursor.close()
     for line, repeated in walks(plan):
         file, function = place
-        if repeated or not {file, f"{file}:{function}"} & set(MEANS_ALL):
+        if repeated or f"{file}:{function}" not in MEANS_ALL:
             times = "for each row of something else" if repeated else "each time"
             found.append(f"{file}:{function}: {line}, {times}:\n{statement}")
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from sqlalchemy import Connection, Engine, select
 
+import pricecrawl
 from pricecrawl.db.engine import open_engine
+from pricecrawl.db.mappings import MappingStore
 from pricecrawl.db.sql import unindexed
 from pricecrawl.db.tables import audit_event, observation, price_decision
+from tests import plans
 from tests.plans import walks
 
 
@@ -52,3 +57,29 @@ def test_sqlite_takes_a_status_for_rarer_than_a_list_of_keys(conn):
     assert not found(
         conn, select(price_decision).where(named, unindexed(price_decision.c.status) == "APPROVED")
     )
+
+
+def test_the_watch_sees_what_the_product_asks(conn, monkeypatch):
+    seen: list[str] = []
+    monkeypatch.setattr(plans, "found", seen)
+    monkeypatch.setattr(plans, "_seen", set())
+    monkeypatch.setattr(plans, "_shapes", set())
+    conn.execute(select(observation).where(observation.c.price.is_(None)))  # a test's own question
+    assert seen == []
+    store = MappingStore(conn.engine)
+    store.counts()
+    assert seen == []
+    monkeypatch.setattr(plans, "MEANS_ALL", {})
+    monkeypatch.setattr(plans, "_seen", set())
+    monkeypatch.setattr(plans, "_shapes", set())
+    store.counts()
+    assert len(seen) == 1
+    assert seen[0].startswith("mappings.py:counts: SCAN mapping")
+
+
+def test_every_exception_is_still_needed():
+    """Each names a function that is there."""
+    for place in plans.MEANS_ALL:
+        file, function = place.split(":")
+        text = (Path(pricecrawl.__file__).parent / "db" / file).read_text()
+        assert function == "<dictcomp>" or f"def {function}(" in text, place

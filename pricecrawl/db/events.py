@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, Select, and_, func, select, text
+from sqlalchemy import Connection, Engine, Row, Select, and_, func, select, text, true
 
-from pricecrawl.db.sql import insert_rows, storable
+from pricecrawl.db.sql import insert_rows, listed, storable
 from pricecrawl.db.tables import audit_event
 from pricecrawl.domain.events import GENESIS, Event, EventType, chain_hash
 
@@ -101,6 +101,10 @@ def _tips(conn: Connection, aggregates: Sequence[str]) -> dict[str, tuple[int, s
             columns.where(log.aggregate == name).order_by(log.aggregate_seq.desc()).limit(1)
             for name in aggregates
         ]
+    elif conn.dialect.name == "postgresql":
+        keys = listed(aggregates)
+        tip = columns.where(log.aggregate == keys.c.key).order_by(log.aggregate_seq.desc()).limit(1).lateral()
+        queries = [select(tip).select_from(keys.join(tip, true()))]
     else:
         queries = []
         for start in range(0, len(aggregates), _CHUNK):

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, delete, or_, select, update
 
-from pricecrawl.db.sql import insert_rows, storable
+from pricecrawl.db.sql import insert_rows, storable, unindexed
 from pricecrawl.db.store import Store
 from pricecrawl.db.tables import (
     candidate_review,
@@ -184,7 +184,7 @@ class LearningStore(Store):
         """Reviews that wait, oldest first."""
         query = _reviews().where(candidate_review.c.status == "open")
         if slug is not None:
-            query = query.where(listing.c.source == slug)
+            query = query.where(unindexed(listing.c.source) == slug)
         with self.engine.connect() as conn:
             return [_review(row) for row in conn.execute(query.order_by(candidate_review.c.created_at))]
 

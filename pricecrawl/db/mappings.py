@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, select, update
 
-from pricecrawl.db.sql import chunks, insert_rows, next_ids, update_rows
+from pricecrawl.db.sql import chunks, insert_rows, next_ids, unindexed, update_rows
 from pricecrawl.db.store import Store
 from pricecrawl.db.tables import listing, mapping, sku, sku_identifier
 from pricecrawl.domain.mapping import MappingMethod, MappingStatus
@@ -85,7 +85,7 @@ class MappingStore(Store):
             .limit(limit)
         )
         if source is not None:
-            query = query.where(listing.c.source == source)
+            query = query.where(unindexed(listing.c.source) == source)  # page after page by id
         with self.engine.connect() as conn:
             return [ListingRow(*row) for row in conn.execute(query)]
 

@@ -9,9 +9,9 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, select, text, update
+from sqlalchemy import Connection, Select, bindparam, func, select, text, true, update
 
-from pricecrawl.db.sql import chunks, insert_rows, next_ids, unindexed
+from pricecrawl.db.sql import chunks, insert_rows, listed, next_ids, unindexed
 from pricecrawl.db.store import Store
 from pricecrawl.db.tables import (
     candidate_review,
@@ -281,12 +281,19 @@ class PricingStore(Store):
         for name, price in tx.execute(select(sku.c.sku, last).where(sku.c.sku.in_(names))):
             if price is not None:
                 loaded.previous[name] = price
-        standing = select(
-            *(price_decision.c.decision_id, price_decision.c.sku, price_decision.c.status),
-            *(price_decision.c.decision_reason, price_decision.c.expires_at),
-        ).where(price_decision.c.sku.in_(names), price_decision.c.status.in_(OPEN_STATUSES))
-        if tx.dialect.name == "postgresql":
-            # A reviewer who settles one of them at this moment goes first or waits.
-            standing = standing.order_by(price_decision.c.decision_id).with_for_update()
-        for row in tx.execute(standing):
+        for row in tx.execute(_standing(tx, names)):
             loaded.open.setdefault(row.sku, []).append(row)
+
+
+def _standing(tx: Connection, names: Sequence[str]) -> Select[Any]:
+    """Decisions that may still become a price; a reviewer who settles one goes first or waits."""
+    columns = (
+        *(price_decision.c.decision_id, price_decision.c.sku, price_decision.c.status),
+        *(price_decision.c.decision_reason, price_decision.c.expires_at),
+    )
+    open_ones = select(*columns).where(price_decision.c.status.in_(OPEN_STATUSES))
+    if tx.dialect.name == "sqlite":
+        return open_ones.where(price_decision.c.sku.in_(names))
+    keys = listed(sorted(names))
+    of_one = open_ones.where(price_decision.c.sku == keys.c.key).with_for_update().lateral()
+    return select(of_one).select_from(keys.join(of_one, true()))

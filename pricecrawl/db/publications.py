@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, func, insert, or_, select, update
 
-from pricecrawl.db.sql import chunks, upsert
+from pricecrawl.db.sql import chunks, unindexed, upsert
 from pricecrawl.db.store import Store
 from pricecrawl.db.tables import (
     approval,
@@ -174,7 +174,7 @@ class PublicationStore(Store):
                 select(audit_event.c.aggregate, func.count().label("number"))
                 .where(
                     audit_event.c.aggregate.in_([f"publication:{of}" for of in some]),
-                    audit_event.c.event_type == "publish.requested",
+                    unindexed(audit_event.c.event_type) == "publish.requested",
                 )
                 .group_by(audit_event.c.aggregate)
             )

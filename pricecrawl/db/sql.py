@@ -17,6 +17,7 @@ from sqlalchemy import (
     Dialect,
     String,
     Table,
+    TableValuedAlias,
     Text,
     TypeDecorator,
     any_,
@@ -225,6 +226,16 @@ def any_of(dialect: str, column: Column[Any], name: str) -> ColumnElement[bool]:
         )
     kind: Any = postgresql.ARRAY(Text() if isinstance(column.type, String) else column.type)
     return column == any_(cast(bindparam(name, type_=kind), kind))
+
+
+def listed(values: Sequence[str]) -> TableValuedAlias:
+    """Values as a table of PostgreSQL with the one column `key`, to join LATERAL subqueries to.
+
+    Asked key by key, the index is used whatever the statistics say; of a list in a condition PostgreSQL
+    may believe, on a table that has grown since it was last analysed, that a walk is cheaper.
+    """
+    keys = cast(literal(list(values), postgresql.ARRAY(Text())), postgresql.ARRAY(Text()))
+    return func.unnest(keys).table_valued("key").render_derived()
 
 
 def many(conn: Connection, values: Sequence[Any]) -> Any:
