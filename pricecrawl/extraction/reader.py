@@ -160,6 +160,8 @@ class _Reader:
         self.trace += together.trace
         prices = [*together.prices, *self._by_rules(visible)]
         promotion = told_promotion(self.document.textmap, self.surroundings, visible.chosen)
+        if promotion:
+            self.trace.append(f"Promotion: {promotion!r} makes a lower price depend on the quantity.")
         listing = replace(self._listing(structured, prices, stock, together), promotion_text=promotion)
         is_product = bool(together.prices) or any(
             reading.own and (reading.stock or reading.likeness >= 0.5) for reading in structured

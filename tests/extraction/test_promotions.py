@@ -85,6 +85,12 @@ def test_a_line_elsewhere_is_not_this_products(elsewhere: dict[str, str]) -> Non
     assert promotion(**elsewhere) == ""
 
 
+def test_the_trace_tells_of_it() -> None:
+    page = Document(PAGE.format(header="", line="<p>3 for 2</p>", below=""), url="https://quay.example/red")
+    trace = read_page(page, market=Market("GB", "GBP")).trace
+    assert "Promotion: '3 for 2' makes a lower price depend on the quantity." in trace
+
+
 def test_without_a_visible_price_there_is_none() -> None:
     page = Document("<html><body><h1>Red</h1><p>3 for 2</p></body></html>", url="https://quay.example/red")
     assert read_page(page, market=Market("GB", "GBP")).listing.promotion_text == ""
