@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,3 +65,7 @@ def running(settings: EngineSettings) -> Iterator[None]:
         yield
     finally:
         DBOS.destroy(workflow_completion_timeout_sec=5)
+        # Its handler writes to the stream that was the console when it started.
+        log = logging.getLogger("dbos")
+        for handler in tuple(log.handlers):
+            log.removeHandler(handler)
