@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
+
+from pricecrawl.cli.options import AsJson
 
 
 def register(app: typer.Typer) -> None:
@@ -12,7 +12,7 @@ def register(app: typer.Typer) -> None:
     app.command("audit")(audit)
 
 
-def audit(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
+def audit(as_json: AsJson = False) -> None:
     """Check events, decisions, snapshots and observations against each other; no network is used."""
     from rich.markup import escape
     from rich.table import Table

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pricecrawl.cli.options import AsJson
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -18,7 +20,6 @@ _Mark = Annotated[
     str | None,
     typer.Option("--decimal", help="Decimal mark of the file, '.' or ',', where it does not show."),
 ]
-_Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -29,7 +30,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="catalog")
 
 
-def import_skus(file: _File, decimal: _Mark = None, *, as_json: _Json = False) -> None:
+def import_skus(file: _File, decimal: _Mark = None, *, as_json: AsJson = False) -> None:
     """Add or update SKUs.
 
     Needed columns: sku, name, currency. Read as well: brand, category, gtin, mpn, pack, size, country,
@@ -40,7 +41,7 @@ def import_skus(file: _File, decimal: _Mark = None, *, as_json: _Json = False) -
     _run(catalogue.import_skus, file, decimal, "SKUs", as_json=as_json)
 
 
-def import_costs(file: _File, decimal: _Mark = None, *, as_json: _Json = False) -> None:
+def import_costs(file: _File, decimal: _Mark = None, *, as_json: AsJson = False) -> None:
     """Add dated costs and restrictions of SKUs that are in the catalogue.
 
     Needed columns: sku, cogs. Read as well: currency, fulfilment, payment, map_price, regulatory_floor,

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from pricecrawl.cli.batch import BatchInput, run_batch
+from pricecrawl.cli.options import AsJson
 from pricecrawl.cli.output import out, print_json
 from pricecrawl.cli.robots import headers_of
 from pricecrawl.domain.challenge import Classification, PageKind, ResponseFacts, classify
@@ -32,7 +33,7 @@ def classify_file(
     url: Annotated[str, typer.Option(help="The address that was asked for.")] = "",
     final_url: Annotated[str | None, typer.Option(help="Where redirects ended.")] = None,
     batch: Annotated[Path | None, typer.Option(help="A file of cases, one JSON object a line.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Tell a challenge, an outage or a page that is gone from a page, and name the rule."""
     if batch is not None:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from pricecrawl.cli.options import AsJson
 from pricecrawl.domain.run import EXIT_DONE, EXIT_FAILED, EXIT_PROBLEMS, EXIT_REFUSED, EXIT_USAGE
 
 # What one exit code can say of many runs: the worst, in this order.
@@ -24,9 +25,7 @@ def crawl(  # noqa: PLR0917  (typer calls it by name)
     due: Annotated[bool, typer.Option("--due", help="Only sources whose next run is due.")] = False,
     tier: Annotated[str | None, typer.Option("--tier", help="Only sources of this tier: A, B or C.")] = None,
     parallel: Annotated[int, typer.Option("--parallel", min=1, help="Sources crawled at the same time.")] = 4,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document instead of a table.")
-    ] = False,
+    as_json: AsJson = False,
     progress_fd: Annotated[int, typer.Option("--progress-fd", hidden=True)] = -1,
 ) -> None:
     """Crawl sources: each in a process of its own, sources on one host one after the other.

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-_Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+from pricecrawl.cli.options import AsJson
 
 
 def register(app: typer.Typer) -> None:
@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="db")
 
 
-def upgrade(as_json: _Json = False) -> None:
+def upgrade(as_json: AsJson = False) -> None:
     """Bring the database's schema to this version of pricecrawl: all of it, or nothing is changed."""
     from pricecrawl.cli.output import out, print_json
     from pricecrawl.config import Config
@@ -43,7 +43,7 @@ def upgrade(as_json: _Json = False) -> None:
         out.print(f"{place} went from revision {before or 'none'} to {after}.", markup=False)
 
 
-def check(as_json: _Json = False) -> None:
+def check(as_json: AsJson = False) -> None:
     """Compare the schema with this version, look for damage and for rows that point nowhere.
 
     Exit code 4 if anything is wrong; nothing is written.
@@ -81,7 +81,7 @@ def prune(
         ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--check", help="Only print what would go.")] = False,
-    as_json: _Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Delete old log rows (rejections, skips, request keys); observations, decisions and events stay."""
     from pricecrawl.cli.output import out, print_json

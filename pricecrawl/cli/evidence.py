@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pricecrawl.cli.options import AsJson
+
 if TYPE_CHECKING:
     from pricecrawl.evidence.index import IndexEntry
-
-_Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -23,7 +23,7 @@ def register(app: typer.Typer) -> None:
 
 def verify(
     source: Annotated[str | None, typer.Option("--source", help="Only this source's.")] = None,
-    as_json: _Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Read every indexed record back and compare it with its digest; no shop is asked.
 
@@ -63,7 +63,7 @@ def verify(
 
 def reindex(
     dry_run: Annotated[bool, typer.Option("--check", help="Only say what is missing.")] = False,
-    as_json: _Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Read all evidence files and index the records that the database does not know.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pricecrawl.cli.batch import BatchInput, run_batch
+from pricecrawl.cli.options import AsJson
 from pricecrawl.domain.run import EXIT_DONE, EXIT_FAILED, EXIT_REFUSED
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def extract(
     currency: Annotated[str | None, typer.Option(help="ISO code of the shop's currency.")] = None,
     platform: Annotated[str | None, typer.Option(help="The feed's platform, such as shopify.")] = None,
     batch: Annotated[Path | None, typer.Option(help="A file of cases, one JSON object a line.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Read price, stock and identity from a page, and explain each choice.
 

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
+from pricecrawl.cli.options import AsJson, By
+
 _Scope = Annotated[str, typer.Argument(metavar="SCOPE", help="everything, target, source or sku.")]
 _Name = Annotated[str, typer.Argument(metavar="NAME", help="Which target, source or SKU.")]
 _Reason = Annotated[str, typer.Option("--reason", "-r", help="Why; whoever finds it must know.")]
-_By = Annotated[str | None, typer.Option("--by", help="Who; the account that runs this by default.")]
-_Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 
 
 def set_hold(
-    scope: _Scope, name: _Name = "", *, reason: _Reason, by: _By = None, as_json: _Json = False
+    scope: _Scope, name: _Name = "", *, reason: _Reason, by: By = None, as_json: AsJson = False
 ) -> None:
     """Hold something: no price of it is decided or written, a running crawl of it stops."""
     from pricecrawl.cli.actor import current_user
@@ -52,7 +52,7 @@ def set_hold(
 
 
 def clear(
-    scope: _Scope, name: _Name = "", *, reason: _Reason, by: _By = None, as_json: _Json = False
+    scope: _Scope, name: _Name = "", *, reason: _Reason, by: By = None, as_json: AsJson = False
 ) -> None:
     """End a hold."""
     from pricecrawl.cli.actor import current_user
@@ -71,7 +71,7 @@ def clear(
         out.print(f"[green]cleared[/]: {f'{scope} {name}'.strip()}")
 
 
-def list_holds(as_json: _Json = False) -> None:
+def list_holds(as_json: AsJson = False) -> None:
     """Show what is held."""
     from rich.table import Table
 

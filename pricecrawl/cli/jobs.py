@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-_Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+from pricecrawl.cli.options import AsJson, By
+
 _Number = Annotated[int, typer.Argument(metavar="LETTER", help="As `jobs list` numbers it.")]
 
 
@@ -24,7 +25,7 @@ def register(app: typer.Typer) -> None:
 def list_jobs(
     everything: Annotated[bool, typer.Option("--all", help="Also letters that were replayed.")] = False,
     *,
-    as_json: _Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show publications under way, and every dead letter and incident that waits."""
     from rich.markup import escape
@@ -69,7 +70,7 @@ def list_jobs(
     out.print(table)
 
 
-def show(letter: _Number, *, as_json: _Json = False) -> None:
+def show(letter: _Number, *, as_json: AsJson = False) -> None:
     """Show one letter with its publication: both reads, every call that was made, every answer."""
     from rich.pretty import Pretty
 
@@ -95,10 +96,8 @@ def replay(
     letter: _Number,
     *,
     wait: Annotated[int, typer.Option("--wait", min=0, help="Seconds to wait for a shop.")] = 120,
-    by: Annotated[
-        str | None, typer.Option("--by", help="Who; the account that runs this by default.")
-    ] = None,
-    as_json: _Json = False,
+    by: By = None,
+    as_json: AsJson = False,
 ) -> None:
     """Give a letter another chance, through every gate; an incident is closed if the price is ours again."""
     from pricecrawl.cli.output import out, print_json
@@ -137,10 +136,8 @@ def cancel(
     publication: Annotated[str, typer.Argument(help="A publication that is not written yet.")],
     *,
     reason: Annotated[str, typer.Option("--reason", "-r", help="Why; kept for good.")],
-    by: Annotated[
-        str | None, typer.Option("--by", help="Who; the account that runs this by default.")
-    ] = None,
-    as_json: _Json = False,
+    by: By = None,
+    as_json: AsJson = False,
 ) -> None:
     """Withdraw a publication before it is written."""
     from pricecrawl.cli.output import out, print_json

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from pricecrawl.cli.options import AsJson
+
 
 def register(app: typer.Typer) -> None:
     """Add the group."""
@@ -17,7 +19,7 @@ def register(app: typer.Typer) -> None:
 
 def run(
     source: Annotated[str | None, typer.Option("--source", help="Listings of one source only.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Map listings to SKUs by exact identifiers; what contradicts itself goes to review."""
     from rich.table import Table

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pricecrawl.cli.options import AsJson, By
+
 if TYPE_CHECKING:
     from pricecrawl.cli.stored import StoredPages
     from pricecrawl.config import Config
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
 _Source = Annotated[str, typer.Argument(help="The source.")]
 _Sku = Annotated[str | None, typer.Option("--sku", help="Only this listing.")]
 _Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many pages.")]
-_By = Annotated[str | None, typer.Option("--by", help="Who; the account that runs this by default.")]
-_Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="model")
 
 
-def suggest(source: _Source, *, sku: _Sku = None, limit: _Limit = 1, as_json: _Json = False) -> None:
+def suggest(source: _Source, *, sku: _Sku = None, limit: _Limit = 1, as_json: AsJson = False) -> None:
     """Ask for rules of a shop that has none and whose stored pages gave no price."""
     from pricecrawl import __version__
     from pricecrawl.cli.session import database
@@ -53,7 +53,7 @@ def suggest(source: _Source, *, sku: _Sku = None, limit: _Limit = 1, as_json: _J
 
 
 def verify(
-    source: _Source, *, sku: _Sku = None, limit: _Limit = 5, by: _By = None, as_json: _Json = False
+    source: _Source, *, sku: _Sku = None, limit: _Limit = 5, by: By = None, as_json: AsJson = False
 ) -> None:
     """Ask whether stored prices are right; where the model disagrees, a review is opened."""
     from pricecrawl import __version__
@@ -83,7 +83,7 @@ def verify(
     _print(found, as_json=as_json)
 
 
-def usage(*, as_json: _Json = False) -> None:
+def usage(*, as_json: AsJson = False) -> None:
     """Show how often models were asked, and what it cost."""
     from rich.markup import escape
     from rich.table import Table

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from pricecrawl.cli.batch import BatchInput, run_batch
+from pricecrawl.cli.options import AsJson
 from pricecrawl.cli.output import out, print_json
 from pricecrawl.domain.errors import UsageProblem
 
@@ -20,7 +21,6 @@ _TEXT = Annotated[
     str | None, typer.Argument(help="The text to read, as the shop wrote it.", show_default=False)
 ]
 _LOCALE = Annotated[str | None, typer.Option("--locale", help="CLDR locale such as de_CH: marks and signs.")]
-_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 _BATCH = Annotated[
     Path | None, typer.Option("--batch", help="Read cases from a JSON Lines file instead of one text.")
 ]
@@ -94,14 +94,14 @@ def register(app: typer.Typer) -> None:
         ] = None,
         batch: _BATCH = None,
         *,
-        as_json: _JSON = False,
+        as_json: AsJson = False,
     ) -> None:
         """Read a price: `pricecrawl parse price "1.299,00 €" --locale de_DE`."""
         _run("price_string", batch, text, as_json, lambda given: price(given, locale, currency, separator))
 
     @group.command("size", context_settings=_DASHES)
     def parse_size(
-        text: _TEXT = None, locale: _LOCALE = None, batch: _BATCH = None, as_json: _JSON = False
+        text: _TEXT = None, locale: _LOCALE = None, batch: _BATCH = None, as_json: AsJson = False
     ) -> None:
         """Read a size: `pricecrawl parse size "6 x 330 ml"`."""
         _run("size_string", batch, text, as_json, lambda given: size(given, locale))
@@ -113,7 +113,7 @@ def register(app: typer.Typer) -> None:
             str | None, typer.Option("--symbology", help="How the code was printed, such as UPC-E.")
         ] = None,
         batch: _BATCH = None,
-        as_json: _JSON = False,
+        as_json: AsJson = False,
     ) -> None:
         """Read an identifier: `pricecrawl parse gtin 012345678905`."""
         _run("gtin", batch, text, as_json, lambda given: gtin(given, symbology))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pricecrawl.cli.options import AsJson
 from pricecrawl.cli.output import out, print_json
 from pricecrawl.config import Config
 from pricecrawl.domain.errors import UsageProblem
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from pricecrawl.db.permissions import PermissionStore, StoredPermission
 
 _MODES = {"declared": "declared", "browser": "browser_like", "browser_like": "browser_like"}
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Slug = Annotated[str, typer.Argument(help="Name of the source.", show_default=False)]
 By = Annotated[str, typer.Option("--by", help="Who writes this down; your login name if left out.")]
 

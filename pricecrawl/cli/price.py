@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pricecrawl.cli.options import AsJson, By
+
 if TYPE_CHECKING:
     from rich.table import Table
 
     from pricecrawl.pricing.decision import Decision
     from pricecrawl.workflows.price import Priced
 
-_Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-_By = Annotated[str | None, typer.Option("--by", help="Who; the account that runs this by default.")]
 STYLE = {"ALLOW": "green", "REVIEW": "yellow", "BLOCK": "red"}
 
 
@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
 def run(
     sku: Annotated[list[str] | None, typer.Option("--sku", help="This SKU only; may be repeated.")] = None,
     *,
-    as_json: _Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compute market prices and decide: allow, review or block, with every reason."""
     from pricecrawl.cli.output import out, print_json
@@ -132,7 +132,7 @@ def simulate(
     policy: Annotated[Path, typer.Option("--policy", help="A policy file (TOML).")],
     since: Annotated[str, typer.Option("--since", help="A day (2026-02-01) or a span back (30d).")],
     *,
-    as_json: _Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Replay stored observations under another policy, side by side; nothing is written.
 
@@ -181,7 +181,7 @@ def replay_table(done: Any) -> Table:
     return table
 
 
-def policy_list(as_json: _Json = False) -> None:
+def policy_list(as_json: AsJson = False) -> None:
     """Show every version and which one is in force."""
     from rich.table import Table
 
@@ -228,7 +228,7 @@ def policy_show(version: str) -> None:
         raise UsageProblem(f"there is no policy {version}; `pricecrawl price policy list` shows all.")
 
 
-def policy_propose(file: Path, *, by: _By = None) -> None:
+def policy_propose(file: Path, *, by: By = None) -> None:
     """Store a policy file as a new version; somebody else approves it with `review approve policy:…`."""
     from pricecrawl.cli.actor import current_user
     from pricecrawl.cli.output import out

@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 import typer
 
+from pricecrawl.cli.options import AsJson
 from pricecrawl.cli.output import out, print_json
 from pricecrawl.config import Config
 from pricecrawl.domain.errors import UsageProblem
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from pricecrawl.db.proxies import ProxyHealth, ProxyStore
     from pricecrawl.domain.egress import Proxy
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Names = Annotated[list[str], typer.Argument(help="Ids or host:port.", show_default=False)]
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pricecrawl.cli.options import AsJson, By
+
 if TYPE_CHECKING:
     from pricecrawl.workflows.publisher import Publisher
 
 _Target = Annotated[str | None, typer.Option("--target", "-t", help="Which target; the only one by default.")]
-_By = Annotated[str | None, typer.Option("--by", help="Who; the account that runs this by default.")]
-_Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 _Wait = Annotated[
     int, typer.Option("--wait", min=0, help="Seconds to wait for a shop; a worker goes on after that.")
 ]
@@ -36,8 +36,8 @@ def publish(
     sku: Annotated[list[str] | None, typer.Option("--sku", help="Approved decisions of this SKU.")] = None,
     target: _Target = None,
     wait: _Wait = 120,
-    by: _By = None,
-    as_json: _Json = False,
+    by: By = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write approved prices to a shop and read them back. A decision is named, never a price."""
     from pricecrawl.cli.output import err, out, print_json
@@ -77,8 +77,8 @@ def verify(
     ] = None,
     *,
     target: _Target = None,
-    by: _By = None,
-    as_json: _Json = False,
+    by: By = None,
+    as_json: AsJson = False,
 ) -> None:
     """Read published prices again. A price that somebody else changed is an incident."""
     from pricecrawl.cli.output import out, print_json
@@ -116,8 +116,8 @@ def rollback(
     to: Annotated[str | None, typer.Option("--to", help="An earlier verified decision.")] = None,
     target: _Target = None,
     wait: _Wait = 120,
-    by: _By = None,
-    as_json: _Json = False,
+    by: By = None,
+    as_json: AsJson = False,
 ) -> None:
     """Go back to an earlier verified price, through the same gates as any other."""
     from pricecrawl.cli.output import out, print_json

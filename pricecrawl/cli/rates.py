@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated
 
 import typer
 
+from pricecrawl.cli.options import AsJson
 from pricecrawl.cli.output import err, out, print_json
 
 
@@ -15,7 +15,7 @@ def register(app: typer.Typer) -> None:
     app.command()(rates)
 
 
-def rates(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
+def rates(as_json: AsJson = False) -> None:
     """Fetch the European Central Bank's reference rates of the day and keep them."""
     from pricecrawl.config import Config
     from pricecrawl.db.engine import open_engine

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pricecrawl.cli.options import AsJson
+
 if TYPE_CHECKING:
     from pricecrawl.config import Config
     from pricecrawl.workflows.replay import Change, Replay
@@ -27,7 +29,7 @@ def replay(
         bool,
         typer.Option("--apply", help="Store the changed readings of pages that are still the last word."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Read stored pages again, without asking any shop, and show what would change."""
     from pricecrawl.cli.output import print_json

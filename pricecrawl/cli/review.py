@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pricecrawl.cli.options import AsJson, By
+
 if TYPE_CHECKING:
     from decimal import Decimal
 
@@ -14,8 +16,6 @@ if TYPE_CHECKING:
 
 _Id = Annotated[str, typer.Argument(metavar="ID", help="As `review list` shows it, or a SKU.")]
 _Reason = Annotated[str, typer.Option("--reason", "-r", help="Why; kept for good.")]
-_By = Annotated[str | None, typer.Option("--by", help="Who; the account that runs this by default.")]
-_Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -40,7 +40,7 @@ def list_reviews(
     ] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, help="At most so many of each kind.")] = 50,
     *,
-    as_json: _Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show the queue with every reason."""
     from rich.markup import escape
@@ -83,7 +83,7 @@ def list_reviews(
     out.print(table)
 
 
-def show(review_id: _Id, *, as_json: _Json = False) -> None:
+def show(review_id: _Id, *, as_json: AsJson = False) -> None:
     """Show one review with all its evidence."""
     from pricecrawl.cli.output import out, print_json
     from pricecrawl.cli.session import database
@@ -110,8 +110,8 @@ def approve(
     amount: Annotated[
         str | None, typer.Option("--amount", help="What the chosen reading must read, such as 29.90.")
     ] = None,
-    by: _By = None,
-    as_json: _Json = False,
+    by: By = None,
+    as_json: AsJson = False,
 ) -> None:
     """Say yes. A blocked price cannot be approved, nor one's own policy."""
     from pricecrawl.cli.actor import current_user
@@ -155,7 +155,7 @@ def _amount(text: str) -> Decimal:
         raise UsageProblem(f"--amount {text!r} is no number; write it as 29.90.") from None
 
 
-def reject(review_id: _Id, *, reason: _Reason, by: _By = None, as_json: _Json = False) -> None:
+def reject(review_id: _Id, *, reason: _Reason, by: By = None, as_json: AsJson = False) -> None:
     """Say no."""
     from pricecrawl.cli.actor import current_user
     from pricecrawl.cli.session import database
@@ -169,12 +169,12 @@ def reject(review_id: _Id, *, reason: _Reason, by: _By = None, as_json: _Json = 
     _done(review_id, "rejected", "red", as_json=as_json)
 
 
-def exception_request(decision: str, *, reason: _Reason, by: _By = None) -> None:
+def exception_request(decision: str, *, reason: _Reason, by: By = None) -> None:
     """Ask for a block to be lifted; somebody else grants it."""
     _exception("request", decision, reason, by)
 
 
-def exception_grant(decision: str, *, reason: _Reason, by: _By = None) -> None:
+def exception_grant(decision: str, *, reason: _Reason, by: By = None) -> None:
     """Grant what somebody else asked for."""
     _exception("grant", decision, reason, by)
 

@@ -12,6 +12,7 @@ from urllib.parse import urljoin, urlsplit
 import typer
 
 from pricecrawl.cli.batch import BatchInput, run_batch
+from pricecrawl.cli.options import AsJson
 from pricecrawl.cli.output import err, out, print_json
 from pricecrawl.domain.errors import Refused, UsageProblem
 from pricecrawl.domain.robots import RobotsAnswer, RobotsKind, judge_fetch
@@ -45,7 +46,7 @@ def robots(
     ] = None,
     final_url: Annotated[str | None, typer.Option(help="Where redirects of a saved file ended.")] = None,
     batch: Annotated[Path | None, typer.Option(help="A file of cases, one JSON object a line.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """May a path be fetched? The strict reading binds us; the standard's is shown beside it."""
     if batch is not None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pricecrawl.cli.options import AsJson, By
+
 if TYPE_CHECKING:
     from decimal import Decimal
 
@@ -16,9 +18,6 @@ if TYPE_CHECKING:
     from pricecrawl.domain.market import Market
     from pricecrawl.extraction.document import Document
     from pricecrawl.learning.induction import Check, Proposal
-
-_Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-_By = Annotated[str | None, typer.Option("--by", help="Who; the account that runs this by default.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -34,7 +33,7 @@ def register(app: typer.Typer) -> None:
 
 
 def list_selectors(
-    source: Annotated[str | None, typer.Argument(help="Only this source.")] = None, *, as_json: _Json = False
+    source: Annotated[str | None, typer.Argument(help="Only this source.")] = None, *, as_json: AsJson = False
 ) -> None:
     """Show learned selectors with their record, the first tried first."""
     from rich.markup import escape
@@ -107,7 +106,7 @@ def _shadowed(
     return found
 
 
-def export(source: Annotated[str, typer.Argument(help="The source.")], *, as_json: _Json = False) -> None:
+def export(source: Annotated[str, typer.Argument(help="The source.")], *, as_json: AsJson = False) -> None:
     """Print the `rules` of a source's row as they are after what was learned, for version control."""
     from pricecrawl.cli.output import print_json
     from pricecrawl.cli.session import database
@@ -166,8 +165,8 @@ def induce(
         str, typer.Option("--kind", help="standard, sale, member, list or pre_order.")
     ] = "standard",
     confirm: Annotated[int | None, typer.Option("--confirm", min=1, help="Learn this proposal.")] = None,
-    by: _By = None,
-    as_json: _Json = False,
+    by: By = None,
+    as_json: AsJson = False,
 ) -> None:
     """Propose the smallest stable selector for a price, tried on other stored pages of the shop."""
     from datetime import UTC, datetime
@@ -218,8 +217,8 @@ def teach_rule(
     kind: Annotated[
         str, typer.Option("--kind", help="standard, sale, member, list or pre_order.")
     ] = "standard",
-    by: _By = None,
-    as_json: _Json = False,
+    by: By = None,
+    as_json: AsJson = False,
 ) -> None:
     """Put a rule at the top of what a source learned, such as one that a model suggested."""
     from datetime import UTC, datetime
@@ -255,8 +254,8 @@ def forget(
         str | None,
         typer.Option("--kind", help="Only of this kind: standard, sale, member, list or pre_order."),
     ] = None,
-    by: _By = None,
-    as_json: _Json = False,
+    by: By = None,
+    as_json: AsJson = False,
 ) -> None:
     """Take back a rule that a source learned: the row's rules apply again where nothing else is left."""
     from datetime import UTC, datetime
@@ -378,7 +377,7 @@ def try_rule(
     rule: Annotated[str, typer.Argument(help="The rule, as a row has it.")],
     page: Annotated[Path, typer.Argument(help="A saved page.")],
     *,
-    as_json: _Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Try a rule on a saved page with the parser and evaluator that crawls use."""
     from rich.markup import escape

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pricecrawl.cli.options import AsJson
 from pricecrawl.cli.output import err, out, print_json
 from pricecrawl.cli.permits import identity, permission_lines, permissions_of, permit
 from pricecrawl.config import Config
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from pricecrawl.db.crawl_types import SourceState
     from pricecrawl.sources.catalog import Catalog, Entry
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Slug = Annotated[str, typer.Argument(help="Name of the source.", show_default=False)]
 Reason = Annotated[str, typer.Option("--reason", help="Why; kept with the change.")]
 By = Annotated[str, typer.Option("--by", help="Who; your login name if left out.")]

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pricecrawl.cli.options import AsJson
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -36,7 +38,7 @@ def register(app: typer.Typer) -> None:
 
 
 def status(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: AsJson = False,
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Stay, and redraw every two seconds.")] = False,
 ) -> None:
     """Show every source: last run, outcome, coverage, listings, misses, refusals, freshness, next due."""

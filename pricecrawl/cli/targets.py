@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-_Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+from pricecrawl.cli.options import AsJson, By
+
 _Name = Annotated[str, typer.Argument(metavar="TARGET", help="As in PRICECRAWL_TARGET_<TARGET>_KIND.")]
 _Sku = Annotated[str, typer.Argument(help="Our SKU.")]
 
@@ -23,7 +24,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="targets")
 
 
-def list_targets(as_json: _Json = False) -> None:
+def list_targets(as_json: AsJson = False) -> None:
     """Show the configured targets and what their platforms can do; sends nothing."""
     from rich.table import Table
 
@@ -67,7 +68,7 @@ def list_targets(as_json: _Json = False) -> None:
     out.print(table)
 
 
-def kinds(as_json: _Json = False) -> None:
+def kinds(as_json: AsJson = False) -> None:
     """Show every platform and its settings."""
     from rich.table import Table
 
@@ -88,7 +89,7 @@ def kinds(as_json: _Json = False) -> None:
     out.print("TIMEOUT_SECONDS")
 
 
-def read(target: _Name, sku: _Sku, *, as_json: _Json = False) -> None:
+def read(target: _Name, sku: _Sku, *, as_json: AsJson = False) -> None:
     """Show what a target has for a SKU; changes nothing."""
     from pricecrawl.cli.output import out, print_json
     from pricecrawl.cli.publishing import publisher
@@ -113,10 +114,8 @@ def adopt(
     sku: _Sku,
     *,
     reason: Annotated[str, typer.Option("--reason", "-r", help="Why; kept for good.")],
-    by: Annotated[
-        str | None, typer.Option("--by", help="Who; the account that runs this by default.")
-    ] = None,
-    as_json: _Json = False,
+    by: By = None,
+    as_json: AsJson = False,
 ) -> None:
     """Make the shop's price the current one of a SKU, after somebody changed it there."""
     from pricecrawl.cli.output import out, print_json

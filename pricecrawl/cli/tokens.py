@@ -7,11 +7,10 @@ from typing import Annotated
 
 import typer
 
+from pricecrawl.cli.options import AsJson, By
 from pricecrawl.domain.roles import Role
 
 _Name = Annotated[str, typer.Argument(metavar="NAME", help="Who holds it: a person or a service.")]
-_By = Annotated[str | None, typer.Option("--by", help="Who; the account that runs this by default.")]
-_Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -27,8 +26,8 @@ def add(
     name: _Name,
     *,
     role: Annotated[Role, typer.Option("--role", help="What it may do.")],
-    by: _By = None,
-    as_json: _Json = False,
+    by: By = None,
+    as_json: AsJson = False,
 ) -> None:
     """Make a token; it is shown once and cannot be read again."""
     from pricecrawl.cli.actor import current_user
@@ -46,7 +45,7 @@ def add(
     out.print(token, soft_wrap=True)
 
 
-def list_tokens(as_json: _Json = False) -> None:
+def list_tokens(as_json: AsJson = False) -> None:
     """Show every token ever made, without its secret."""
     from rich.table import Table
 
@@ -71,7 +70,7 @@ def list_tokens(as_json: _Json = False) -> None:
     out.print(table)
 
 
-def revoke(name: _Name, *, by: _By = None, as_json: _Json = False) -> None:
+def revoke(name: _Name, *, by: By = None, as_json: AsJson = False) -> None:
     """Make a token worthless at once."""
     from pricecrawl.cli.actor import current_user
     from pricecrawl.cli.output import out, print_json

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from pricecrawl.cli.options import AsJson
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -14,7 +16,7 @@ def register(app: typer.Typer) -> None:
 
 def trace(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A SKU, a decision or a publication.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show the whole chain behind a price, and verify the stored bytes of every page in it."""
     from pricecrawl.cli.output import out, print_json

@@ -13,6 +13,8 @@ from typing import Annotated
 
 import typer
 
+from pricecrawl.cli.options import By
+
 LONGEST = 100
 """Characters of an owner in a lease."""
 
@@ -35,9 +37,7 @@ def worker(
         typer.Option("--patrol", min=0, help="Minutes between looks at what we left in the shops; 0: never."),
     ] = 15,
     once: Annotated[bool, typer.Option("--once", help="End when nothing is left to do.")] = False,
-    by: Annotated[
-        str | None, typer.Option("--by", help="Who; the account that runs this by default.")
-    ] = None,
+    by: By = None,
 ) -> None:
     """Take up what was asked for or left by a dead worker, and watch the shops; ends on Ctrl-C."""
     from pricecrawl.cli.output import err
