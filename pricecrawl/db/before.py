@@ -10,7 +10,7 @@ from decimal import Decimal
 from sqlalchemy import Engine, select, update
 
 from pricecrawl.db import runs
-from pricecrawl.db.sql import chunks
+from pricecrawl.db.sql import among, chunks
 from pricecrawl.db.tables import listing, run, source
 from pricecrawl.domain.errors import PricecrawlError, Refused
 from pricecrawl.domain.run import RunOutcome
@@ -123,10 +123,10 @@ def skus_at(engine: Engine, slug: str, urls: Sequence[str]) -> dict[str, list[st
     """The listings of a source that stand at these addresses: URL to the retailer's ids."""
     found: dict[str, list[str]] = {}
     with engine.connect() as conn:
-        for some in chunks(list(urls)):
-            query = select(listing.c.url, listing.c.source_sku).where(
-                listing.c.source == slug, listing.c.url.in_(some)
-            )
-            for row in conn.execute(query):
-                found.setdefault(row.url, []).append(row.source_sku)
+        # All at once: addresses have no index, so each question walks through the source.
+        query = select(listing.c.url, listing.c.source_sku).where(
+            listing.c.source == slug, among(conn, listing.c.url, urls)
+        )
+        for row in conn.execute(query):
+            found.setdefault(row.url, []).append(row.source_sku)
     return found

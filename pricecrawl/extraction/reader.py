@@ -159,9 +159,7 @@ class _Reader:
         self.trace.append(f"Stock: {decide(stock).reason}")
         self.trace += together.trace
         prices = [*together.prices, *self._by_rules(visible)]
-        promotion = told_promotion(self.document.textmap, self.surroundings, visible.chosen)
-        if promotion:
-            self.trace.append(f"Promotion: {promotion!r} makes a lower price depend on the quantity.")
+        promotion = self._promotion(visible)
         listing = replace(self._listing(structured, prices, stock, together), promotion_text=promotion)
         is_product = bool(together.prices) or any(
             reading.own and (reading.stock or reading.likeness >= 0.5) for reading in structured
@@ -399,7 +397,8 @@ class _Reader:
             category=first("category"),
             condition_text=next((reading.condition for reading in best if reading.condition), ""),
             seller=next((reading.seller for reading in best if reading.seller), ""),
-            shipping_text=next((reading.shipping for reading in best if reading.shipping), ""),
+            shipping_text=self._field("shipping")
+            or next((reading.shipping for reading in best if reading.shipping), ""),
             image_url=self._image(first("image")),
             prices=tuple(prices),
             stock=tuple(stock),
@@ -427,6 +426,15 @@ class _Reader:
             if match is not None:
                 return match.value
         return ""
+
+    def _promotion(self, visible: Visible) -> str:
+        """The line of the shop's rule, else one near the price that gives more for less."""
+        if ruled := self._field("promotion"):
+            return ruled
+        told = told_promotion(self.document.textmap, self.surroundings, visible.chosen)
+        if told:
+            self.trace.append(f"Promotion: {told!r} makes a lower price depend on the quantity.")
+        return told
 
     def _image(self, link: str) -> str:
         return self.document.absolute(link) if link else ""

@@ -139,7 +139,7 @@ class Rules:
     """The rules of one source: `row` holds its row's lists by category, `learned` the learned ones.
 
     Categories are `price`, `sale_price`, `member_price`, `pre_order_price`, `original_price`, `stock`,
-    `source_sku`, `name`, `brand`, `gtin`, `mpn`, `size`, `category` and `image`.
+    `source_sku`, `name`, `brand`, `gtin`, `mpn`, `size`, `category`, `image`, `shipping` and `promotion`.
     """
 
     row: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -190,4 +190,5 @@ class Rules:
 _CATEGORIES = (
     *CATEGORY.values(),
     *("stock", "source_sku", "name", "brand", "gtin", "mpn", "size", "category", "image"),
+    *("shipping", "promotion"),
 )

@@ -40,6 +40,8 @@ class ShopConfig:
     category: tuple[str, ...] = ()
     source_sku: tuple[str, ...] = ()
     image: tuple[str, ...] = ()
+    shipping: tuple[str, ...] = ()
+    promotion: tuple[str, ...] = ()
     stock: tuple[str, ...] = ()
     retailer_name: tuple[str, ...] = ()
     exclusion: tuple[str, ...] = ()
