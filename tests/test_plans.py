@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine, Select, select
 
 import pricecrawl
 from pricecrawl.db.engine import open_engine
@@ -24,8 +25,8 @@ def conn(sqlite_url: str):
     engine.dispose()
 
 
-def found(conn: Connection, query: object) -> list[tuple[str, bool]]:
-    text = str(query.compile(conn, compile_kwargs={"literal_binds": True}))  # type: ignore[attr-defined]
+def found(conn: Connection, query: Select[Any]) -> list[tuple[str, bool]]:
+    text = str(query.compile(conn, compile_kwargs={"literal_binds": True}))
     rows = conn.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}")
     return walks((row[0], row[1], row[3]) for row in rows)
 
@@ -77,8 +78,7 @@ def test_the_watch_sees_what_the_product_asks(conn, monkeypatch):
     assert seen[0].startswith("mappings.py:counts: SCAN mapping")
 
 
-def test_every_exception_is_still_needed():
-    """Each names a function that is there."""
+def test_every_exception_names_a_function_that_is_there():
     for place in plans.MEANS_ALL:
         file, function = place.split(":")
         text = (Path(pricecrawl.__file__).parent / "db" / file).read_text()

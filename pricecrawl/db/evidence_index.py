@@ -152,14 +152,14 @@ class EvidenceIndex:
         price, of each listing's latest observation, and of every review and rejection still stored.
         """
         # Sets, each read once: asking row by row would walk the observations once for every page.
-        needed = select(observation.c.evidence_id).where(observation.c.id.in_(_shown()))
+        # Without NULLs, for "in a set with NULL" is never false.
+        page = observation.c.evidence_id
+        needed = select(page).where(page.is_not(None), observation.c.id.in_(_shown()))
         rejected = select(rejection.c.evidence_id).where(rejection.c.evidence_id.is_not(None))
         keeps = (
             select(evidence.c.warc)
             .where(
-                (evidence.c.fetched_at >= before)
-                | evidence.c.id.in_(needed.where(observation.c.evidence_id.is_not(None)))
-                | evidence.c.id.in_(rejected)
+                (evidence.c.fetched_at >= before) | evidence.c.id.in_(needed) | evidence.c.id.in_(rejected)
             )
             .distinct()
         )

@@ -12,12 +12,12 @@ from pricecrawl.db.engine import open_engine
 from pricecrawl.db.pricing import PricingStore
 from pricecrawl.workflows import price
 
-BATCHES = 6
+BATCHES = 12
 
 
 @pytest.fixture
 def catalogue(pg_url: str) -> Iterator[Engine]:
-    """Six batches of SKUs with five offers each; PostgreSQL gets no time to gather statistics."""
+    """Twelve batches of SKUs with five offers each; PostgreSQL gets no time to gather statistics."""
     engine = open_engine(pg_url)
     bench_pricing._fill(engine, BATCHES * price.BATCH)
     yield engine
@@ -46,7 +46,8 @@ def test_on_postgresql_a_run_reads_what_it_writes_a_few_times_at_most(catalogue:
         price.run(PricingStore(catalogue), now=now, countries=countries)
         after = read_rows(catalogue)
         read = {name: after[name] - before[name] for name in after}
-        # Walking through what is there in every batch would read 3.5 times (then 9.5 times) the rows.
+        # For each SKU it read 4.8 decisions, 0.3 events and 1.3 snapshots when this was written, then 4.1,
+        # 1.3 and 2.3. With walks it was 10 and 15 decisions, 60 and 181 events.
         assert read["price_decision"] <= 7 * skus, read
-        assert read["audit_event"] <= 12 * skus, read
+        assert read["audit_event"] <= 3 * skus, read
         assert read["market_price_snapshot"] <= 3 * skus, read
