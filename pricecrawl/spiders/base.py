@@ -219,9 +219,13 @@ class PlatformSpider(Spider, Generic[S]):
         else:
             self.coverage(reason, detail=detail)
 
-    def callback_failed(self, failure: Failure, response: Response) -> None:
-        """An exception in a callback loses a part of the page; Scrapy logs it."""
-        self.coverage(CoverageReason.PARTIAL, detail=f"{type(failure.value).__name__} reading {response.url}")
+    def callback_failed(self, failure: Failure, response: Response | None) -> None:
+        """An exception in a callback loses a part of the page; Scrapy logs it.
+
+        An exception in the first requests comes without a response: whatever they had left is lost.
+        """
+        where = f"reading {response.url}" if response is not None else "making the first requests"
+        self.coverage(CoverageReason.PARTIAL, detail=f"{type(failure.value).__name__} {where}")
 
     def json(self, response: Response) -> Any:
         """The parsed body, or None (and a PARTIAL run) when it is not JSON whatever its status says."""

@@ -226,7 +226,9 @@ class RetailerSpider(PlatformSpider[RetailerSource]):
 
     def next_planned(self, count: int = 1) -> Iterator[Request]:
         """Requests for the next planned products: a large sitemap never becomes a large queue."""
-        for _ in range(min(count, len(self.planned))):
+        # Others take from the plan, or end it, while Scrapy holds this generator between two requests.
+        while count > 0 and self.planned:
+            count -= 1
             yield self.product(self.planned.popleft())
 
     def idle(self) -> None:

@@ -220,6 +220,51 @@ def spider() -> RetailerSpider:
     return RetailerSpider.bound(row)()
 
 
+def test_a_plan_that_others_empty_meanwhile_ends_without_an_error() -> None:
+    """Pages that arrive while the first requests are still going out take from the same plan."""
+    first, urls = spider(), [f"http://shop.test/{n}" for n in range(5)]
+    first.plan(urls)
+    going_out = first.next_planned(WINDOW)
+    asked = [next(going_out)]
+    while one := list(first.next_planned()):
+        asked += one
+    assert list(going_out) == []
+    assert [request.url for request in asked] == urls
+    # The end of a run empties the plan while the first requests wait for room.
+    second = spider()
+    second.plan(urls)
+    going_out = second.next_planned(WINDOW)
+    next(going_out)
+    list(second.failed(failure(RunEnded("disabled"))))
+    assert list(going_out) == []
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 7, WINDOW])
+def test_a_plan_gives_what_it_is_asked_for_and_no_more(count: int) -> None:
+    one = spider()
+    one.plan(f"http://shop.test/{n}" for n in range(7))
+    assert len(list(one.next_planned(count))) == min(count, 7)
+    assert len(one.planned) == 7 - min(count, 7)
+
+
+def test_a_window_of_named_products_under_way_at_once() -> None:
+    slugs = [f"p{n}" for n in range(WINDOW - 1)]
+    for concurrency in (1, 4, 16):
+        result = crawl("retailer", {**ROW, "product_urls": slugs}, goods(*slugs),
+                       settings={"CONCURRENT_REQUESTS": concurrency})  # fmt: skip
+        assert result.reason == "finished"
+        assert sorted(listing.name for listing in result.listings) == sorted(slugs)
+        assert result.spider.coverage_reason is CoverageReason.SCOPED
+
+
+def test_an_error_in_the_first_requests_makes_the_run_partial() -> None:
+    one = spider()
+    one.coverage(CoverageReason.COUNTED, 2)
+    one.callback_failed(failure(ZeroDivisionError("oops")), None)
+    assert one.coverage_reason is CoverageReason.PARTIAL
+    assert "ZeroDivisionError making the first requests" in one.coverage_detail
+
+
 def test_what_our_own_middlewares_say() -> None:
     forbidden, offlimits, ended = spider(), spider(), spider()
     for each in (forbidden, offlimits, ended):
