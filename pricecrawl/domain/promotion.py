@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
+from pricecrawl.domain.money import read_price
+
 
 class PromotionKind(StrEnum):
     """What a promotion asks for."""
@@ -46,8 +48,8 @@ class Promotion:
 NO_PROMOTION = Promotion()
 
 _NUMBER = r"\d+(?:[.,]\d{1,3})?"
-_SHARE = re.compile(rf"({_NUMBER})\s*(?:%|percent|prozent|pour\s?cent|por\s?ciento|procent)", re.IGNORECASE)
-_AMOUNT = re.compile(rf"(?:[€$£¥₩]|\b[A-Z]{{3}}\b)\s*({_NUMBER})|({_NUMBER})\s*(?:[€$£¥₩]|\b[A-Z]{{3}}\b)")
+_PERCENT = r"(?:%|percent|prozent|pour\s?cent|por\s?ciento|procent)"
+_SHARE = re.compile(rf"({_NUMBER})\s*{_PERCENT}", re.IGNORECASE)
 
 
 def _words(*phrases: str) -> re.Pattern[str]:
@@ -90,19 +92,53 @@ _BUNDLE = _words(
 _CONDITIONAL = _words(
     r"\d+\s*(?:for|f[üu]r|pour|por|per|voor|za|f[öo]r|x|à)\s*(?:only|just|nur|seulement|solo|slechts)?\s*"
     r"(?:[€$£¥₩]|the price of)?\s*\d",
-    r"(?:any|buy|choose|kaufe?n?|achetez|compra|acquista|koop|ll?[ée]va(?:te)?|leve|prendi)\s+(?:any\s+)?\d",
+    r"(?:any|buy|choose|add|kaufe?n?|achetez|compra|acquista|koop|ll?[ée]va(?:te)?|leve|prendi)\s+(?:any\s+)?"
+    r"(?:\d|two|three|four|zwei|drei|deux|trois|dos|tres|due|tre|twee|drie)\b",
     r"\d\s*(?:kaufen|nehmen|halen)\b|\d\s*,?\s*(?:paga[sn]?|paghi|payez|pague)\s+\d",
     r"(?:[2-9]|\d\d+)\s*(?:or more|oder mehr|ou plus|o m[áa]s|o pi[ùu]|of meer)\b|\d\s*\+\s*\d\b",
     r"(?:2nd|second|3rd|third)\b.{0,12}\b(?:half|free|off|\d)|(?:zweite|deuxi[èe]me|segunda|seconda|tweede)\b",
     r"[23](?:e|[èe]me|de|ª|\.)\s.{0,24}?(?:halv|halb|moiti|mitad|met[àa]|\d\d\s*%|gratis|offert)",
-    r"spend\b|orders? (?:over|above)\b|over \W?\d|minimum (?:spend|order)|mindestbestell|ab \d+ (?:st|€|eur)",
-    r"ab einem|d[èe]s \d|à partir de|a partir de|desde \d|minimo\b|vanaf \d|multi-?buy\b",
+    r"spend\b|orders? (?:over|above|of|from)\b|over \W?\d|minimum (?:spend|order)|mindestbestell",
+    r"ab \d+ (?:st|€|eur)|ab einem|d[èe]s \d|à partir de|a partir de|desde \d|minimo\b|vanaf \d|multi-?buy\b",
     r"per (?:case|carton)\b",
 )
 _AT_CHECKOUT = _words(
-    r"at (?:the )?checkout\b|in (?:the )?(?:basket|cart|bag)\b|automatically\b|an der kasse\b|im warenkorb\b",
-    r"en caisse\b|dans le panier\b|en la cesta\b|en el carrito\b|nel carrello\b|in winkelmand\b",
+    r"(?:at|in|during) (?:the |your )?(?:checkout|basket|cart|bag|till)\b|automatically\b",
+    r"(?:an der kasse|im warenkorb|automatisch)\b|(?:en caisse|(?:dans le|au) panier|automatiquement)\b",
+    r"(?:en (?:la )?caja|en (?:la cesta|el carrito)|autom[áa]ticamente)\b",
+    r"(?:(?:alla|in) cassa|nel carrello|automaticamente)\b|(?:in (?:de )?winkel(?:mand|wagen))\b",
 )
+
+# "£5 off", "save an extra 10 %", "Rabatt: 2,50 €", "-20 %": a figure that is said to come off.
+_DIGITS = r"\d(?:[\d.,'\u2019\u00a0\u202f ]{0,20}\d)?"
+_SIGN = (
+    r"(?:(?-i:[A-Z]{1,2})?[€$£¥₩₹₽₺₫฿₴₪₱]|(?-i:\b[A-Z]{3}\b)"
+    r"|\b(?:kr\.?|zł|kč|ft|lei|rs\.?|tl|euros?|yen|won)(?!\w))"
+)
+_MONEY = rf"(?:{_SIGN}\s?{_DIGITS}|{_DIGITS}\s?{_SIGN})"
+_FIGURE = rf"(?:(?P<share>{_NUMBER}\s*{_PERCENT})|(?P<money>{_MONEY}))"
+_LESS = (
+    r"(?:off|less|discount|saved?|savings?|reduction|deducted|rabatt|nachlass|sparen|günstiger"
+    r"|remise|r[ée]duction|rabais|[ée]conomie|descuento|dto|rebaja|ahorro|sconto|risparmio|korting|desconto)\b"
+)
+_TAKE = (
+    r"(?:save|less|minus|discount|deduct|spare?n?|rabatt|nachlass|remise|r[ée]duction|[ée]conomisez"
+    r"|descuento|ahorra|sconto|risparmia|korting|bespaar|desconto)\b"
+)
+# What may stand beside it and asks for nothing. Any other word may be a condition, a charge or a credit.
+_PLAIN = (
+    r"(?:an?|the|of|get|take|extra|additional|further|instant(?:ly)?|immediate(?:ly)?|applied|taken|you|your"
+    r"|will|be|is|sie|vous|de|di|du|un|una|uno|une|einen?|ein|zusätzlich(?:e[rnms]?)?|weitere[rnms]?|sofort(?:iger)?"
+    r"|suppl[ée]mentaires?|imm[ée]diate?|adicional|inmediato|ulteriore|aggiuntivo|immediato|direct)\b"
+)
+_NOW = (
+    r"(?:now|today|only|online|heute|jetzt|nur|aujourd.hui|hoy|oggi|vandaag|sale|deal|offer|angebot|aktion)\b"
+)
+_BESIDE = rf"(?:\W{{1,3}}{_PLAIN})*"
+_CUT = re.compile(
+    rf"(?:[-−–]\s?|\b{_TAKE}{_BESIDE}\W{{1,3}})?{_FIGURE}(?:{_BESIDE}\W{{1,3}}{_LESS})?", re.IGNORECASE
+)
+_SAYS_NOTHING = re.compile(rf"\b(?:{_PLAIN}|{_NOW})|[\W_]+", re.IGNORECASE)
 
 # In order: the first that matches names the kind. A condition on who buys or how is looked for
 # before one on how many, and both before a plain reduction, because lines often mix them
@@ -138,21 +174,23 @@ _DELIVERY = re.compile(
 _PROMISES = re.compile(r"[%€$£¥₩]|\b(?:free|gratis|offer|deal|promo\w*|discount|save)\b", re.IGNORECASE)
 
 
-def read_promotion(text: str) -> Promotion:
-    """The meaning of a promotion line, as a shop writes it beside one product.
+def read_promotion(text: str, currency: str | None = None) -> Promotion:
+    """The meaning of a promotion line, as a shop writes it beside one product sold in `currency`.
 
     "Save £5", "was 20 now 15" and "-20 %" describe the shown price and take nothing more off it.
     "£2 off at checkout" does, by the stated amount; with a percentage the share is kept and the
-    amount follows from the item price (see `unconditional_amount`).
+    amount follows from the item price (see `unconditional_amount`). That needs every word of the line:
+    "up to £2 off", "£2 delivery" and "£2 credit" at checkout, or £2 where prices are in dollars, take
+    nothing off for certain.
     """
-    text = _DELIVERY.sub("", " ".join(text.split())).strip(" .;|•,&+-–")
+    text = _DELIVERY.sub("", " ".join(text.split())).lstrip(" .;|•,&+").rstrip(" .;|•,&+-–")
     if not text:
         return NO_PROMOTION
     share = _share_of(text)
     for kind, pattern in _KINDS:
         if pattern.search(text):
             if kind is PromotionKind.UNCONDITIONAL:
-                return _at_checkout(text, share)
+                return _at_checkout(text, share, currency)
             return Promotion(kind, share=share, text=text)
     if _ALREADY_SHOWN.search(text) or _ONLY_A_SHARE.fullmatch(text):
         return Promotion(PromotionKind.NONE, share=share, text=text)
@@ -170,13 +208,20 @@ def unconditional_amount(promotion: Promotion, item_price: Decimal) -> Decimal:
     return promotion.amount
 
 
-def _at_checkout(text: str, share: Decimal | None) -> Promotion:
-    if share is not None:
-        return Promotion(PromotionKind.UNCONDITIONAL, share=share, text=text)
-    amounts = {first or second for first, second in _AMOUNT.findall(text)}
-    if len(amounts) != 1:  # none, or several: which of them comes off is a guess
-        return Promotion(PromotionKind.AMBIGUOUS, text=text)
-    return Promotion(PromotionKind.UNCONDITIONAL, amount=_decimal(amounts.pop()), text=text)
+def _at_checkout(text: str, share: Decimal | None, currency: str | None) -> Promotion:
+    unclear = Promotion(PromotionKind.AMBIGUOUS, share=share, text=text)
+    said = _AT_CHECKOUT.sub(" ", text).strip()
+    cut = _CUT.search(said)
+    if cut is None or cut[0] == (cut["share"] or cut["money"]):  # nothing says that it comes off
+        return unclear
+    if _SAYS_NOTHING.sub("", said[: cut.start()] + " " + said[cut.end() :]):
+        return unclear
+    if cut["share"]:
+        return unclear if share is None else Promotion(PromotionKind.UNCONDITIONAL, share=share, text=text)
+    read = read_price(cut["money"], currency=currency)
+    if read.amount is None or not read.signed or (currency is not None and read.currency != currency):
+        return unclear
+    return Promotion(PromotionKind.UNCONDITIONAL, amount=read.amount, text=text)
 
 
 def _share_of(text: str) -> Decimal | None:

@@ -108,7 +108,9 @@ def offer_of(
         mapping_method=_METHODS[row.method],
         mapping_confidence=row.confidence,
         first_use_reviewed=row.first_use_reviewed,
-        promotion=_promotion(row.promotion_text, row.member_price) if row.promotion_text else NO_PROMOTION,
+        promotion=_promotion(row.promotion_text, currency, row.member_price)
+        if row.promotion_text
+        else NO_PROMOTION,
         content=_content(row.pack, row.base_quantity, row.base_unit),
         condition=row.condition,
         seller=row.seller,
@@ -149,8 +151,8 @@ def _content(pack: int, quantity: Decimal | None, unit: str | None) -> Content:
     return ONE_UNIT if pack == 1 and quantity is None else Content(pack, quantity, unit)
 
 
-def _promotion(text: str, member_price: Decimal | None) -> Promotion:
-    found = _read_promotion(text)
+def _promotion(text: str, currency: str | None, member_price: Decimal | None) -> Promotion:
+    found = _read_promotion(text, currency)
     # The shop tells members about a price of their own, which was read apart: the price that was
     # read as everybody's stays everybody's.
     if found.kind is PromotionKind.MEMBER and member_price is not None:

@@ -74,3 +74,95 @@ def test_the_stated_share_is_kept_for_every_kind() -> None:
     assert read_promotion("15 % off with code ABC").share == Decimal("0.15")
     assert read_promotion("10% or 20% with code ABC").share is None
     assert read_promotion("100% cotton").share is None
+
+
+CERTAIN = [
+    "{} off at checkout",
+    "Extra {} off in the basket",
+    "Save an additional {} in your cart",
+    "{} discount applied automatically",
+    "{} Rabatt an der Kasse",
+    "Sie sparen {} im Warenkorb",
+    "{} de remise immédiate en caisse",
+    "{} de descuento en el carrito",
+    "{} di sconto alla cassa",
+    "{} korting in winkelmand",
+    "-{} at checkout, today only",
+]
+
+
+@pytest.mark.parametrize("line", CERTAIN)
+@pytest.mark.parametrize(
+    ("figure", "currency", "off"),
+    [
+        ("10%", "EUR", "200"),
+        ("7,5 %", "EUR", "150"),
+        ("€5", "EUR", "5"),
+        ("4,50 €", "EUR", "4.50"),
+        ("$1,234.50", "USD", "1234.50"),
+        ("1.000 €", "EUR", "1000"),
+        ("₩1,500", "KRW", "1500"),
+        ("1.250 KWD", "KWD", "1.250"),
+        ("$5", "CAD", "5"),
+    ],
+)
+def test_a_line_of_which_every_word_is_known_takes_its_figure_off(
+    line: str, figure: str, currency: str, off: str
+) -> None:
+    read = read_promotion(line.format(figure), currency)
+    assert read.kind is K.UNCONDITIONAL
+    assert unconditional_amount(read, Decimal(2000)) == Decimal(off)
+
+
+@pytest.mark.parametrize("figure", ["10%", "£5"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{} shipping calculated at checkout",
+        "{} deposit added at checkout",
+        "plus {} Pfand an der Kasse",
+        "{} surcharge at checkout",
+        "{} tip automatically added",
+        "only {} at checkout",
+        "{} at checkout",
+        "now {} in the basket",
+        "final price {} in the cart",
+        "{} discounted at checkout",
+        "earn {} credit at checkout",
+        "up to {} off at checkout",
+        "bis zu {} Rabatt im Warenkorb",
+        "jusqu'à {} de remise en caisse",
+        "hasta {} de descuento en la cesta",
+        "fino a {} di sconto nel carrello",
+        "selected colours {} off at checkout",
+        "{} off at checkout in the app",
+        "sign in: {} off at checkout",
+        "{} off your next visit at checkout",
+        "{} off at checkout, excludes sale items",
+        "{} off at checkout for collection",
+        "{} off and £3 off at checkout",
+    ],
+)
+def test_a_word_that_is_not_known_leaves_the_reduction_in_doubt(line: str, figure: str) -> None:
+    read = read_promotion(line.format(figure), "GBP")
+    assert read.kind is K.AMBIGUOUS
+    assert unconditional_amount(read, Decimal(20)) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "currency"),
+    [
+        ("₩5,000 off at checkout", "USD"),
+        ("$5 off at checkout", "GBP"),
+        ("5 EUR off at checkout", "CHF"),
+        ("GET 5 OFF AT CHECKOUT", "EUR"),
+    ],
+)
+def test_an_amount_in_another_money_than_the_price_takes_nothing_off(text: str, currency: str) -> None:
+    assert read_promotion(text, currency).kind is K.AMBIGUOUS
+
+
+@pytest.mark.parametrize("how_many", ["2", "two", "any 3", "zwei", "deux"])
+@pytest.mark.parametrize("verb", ["buy", "add", "choose"])
+def test_how_many_may_be_a_word(verb: str, how_many: str) -> None:
+    assert read_promotion(f"10% off at checkout when you {verb} {how_many}").kind is K.CONDITIONAL

@@ -165,6 +165,16 @@ def test_a_reading_that_a_person_confirmed_counts_at_the_confirmed_price(priced:
     assert excluded(priced.snapshot(priced.decision().snapshot_id)) == {"mugs": ["tax_basis_mismatch"]}
 
 
+def test_a_promotion_in_another_money_than_the_price_takes_nothing_off(priced: Street) -> None:
+    priced.observe("19.80", source="mugs", promotion_text="€0.30 off at checkout")
+    priced.observe("19.60", source="pots", promotion_text="₩5 off at checkout")
+    priced.match()
+    priced.price()
+    made = priced.decision()
+    assert made.market_price == Decimal("19.50")
+    assert excluded(priced.snapshot(made.snapshot_id)) == {"pots": ["promotion_ambiguous"]}
+
+
 def test_the_members_price_beside_a_public_one_leaves_the_public_one_alone(priced: Street) -> None:
     priced.observe("19.50", source="mugs", promotion_text="Members pay 15.00", member_price=Decimal("15.00"))
     priced.observe("19.00", source="pots", promotion_text="Members only")
