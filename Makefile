@@ -29,7 +29,8 @@ check: $(VENV)/.test  ## formatting, lint, types, import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: check  ## everything that CI runs
+test: check  ## everything that CI runs; needs Chromium and Node.js, which pip does not bring
+	@$(BIN)/python -m tests.machine
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 thorough: $(VENV)/.test  ## the property tests and fuzzers at their full counts
