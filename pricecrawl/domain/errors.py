@@ -19,6 +19,10 @@ class UsageProblem(PricecrawlError):
     exit_code = EXIT_USAGE
 
 
+class Settled(UsageProblem):
+    """What the caller wants to decide was decided already."""
+
+
 class Refused(PricecrawlError):
     """A shop refused us, or our own policy forbids the request."""
 

@@ -18,6 +18,7 @@ from pricecrawl.sources.catalog import Catalog
 from pricecrawl.web import problems
 from pricecrawl.web.call import Services
 from pricecrawl.web.limits import BodyLimit
+from pricecrawl.web.requests import RequestId
 from pricecrawl.web.routes import observations, operations, prices, publications, reviews
 
 OPENAPI = "/v1/openapi.json"
@@ -71,6 +72,9 @@ def bare_app(**options: Any) -> FastAPI:
         # The pages of FastAPI load scripts from other people's servers.
         docs_url=None,
         redoc_url=None,
+        # What is asked for under another address than its own is not there; a redirect behind a proxy
+        # would lead from TLS to none.
+        redirect_slashes=False,
         **options,
     )
     v1 = APIRouter(prefix="/v1")
@@ -78,6 +82,7 @@ def bare_app(**options: Any) -> FastAPI:
         v1.include_router(module.router)
     app.include_router(v1)
     app.add_middleware(BodyLimit)
+    app.add_middleware(RequestId)
     problems.install(app)
     describe = app.openapi
 

@@ -25,6 +25,7 @@ from pricecrawl.domain.roles import Principal, Role
 from pricecrawl.evidence.store import EvidenceStore
 from pricecrawl.pricing.ports import Placement
 from pricecrawl.sources.catalog import Catalog
+from pricecrawl.web import bodies
 from pricecrawl.web.permissions import ALLOWED, Endpoint
 from pricecrawl.web.problems import Problem, responses
 from pricecrawl.workflows.publisher import Publisher
@@ -83,7 +84,9 @@ class Call:
     ) -> Response:
         """Do the work, or give the answer that the same request under the same key got before.
 
-        What failed, or gave an answer that does not stand (`stands`), may be asked for again under its key.
+        Whatever depends on how things stand (what is there, what is held) belongs into `work`: asked again,
+        the request is answered as it was, however things stand by then. What failed, or gave an answer that
+        does not stand (`stands`), may be asked for again under its key.
 
         Raises:
             Problem: the key came with another request before (422), or such a request is under way (409).
@@ -175,10 +178,15 @@ def _call(
         raise Problem(
             403, "role_not_allowed", f"The role {caller.role.value} of this token may not {endpoint.value}."
         )
-    for name in request.query_params:
+    names = [name for name, _ in request.query_params.multi_items()]
+    for name in names:
         if name not in takes:
             known = ", ".join(takes) or "none"
             raise Problem(422, "invalid", f"The query has an unknown key {_short(name)!r}; known: {known}.")
+        if names.count(name) > 1:
+            raise Problem(422, "invalid", f"The query has {name} more than once.")
+    if body:
+        bodies.check(body, request.headers.get("content-type"))
     query = f"?{request.url.query}" if request.url.query else ""
     return Call(
         services=services,
@@ -212,7 +220,7 @@ def _caller(services: Services, token: HTTPAuthorizationCredentials | None) -> P
 
 
 _READ = (400, 401, 403, 404, 409, 422, 503)
-_WRITTEN = (*_READ, 413)
+_WRITTEN = (*_READ, 413, 415)
 
 
 def endpoint(

@@ -38,7 +38,7 @@ class BodyLimit:
             more = message.get("more_body", False)
         if size > MAX_BODY:
             detail = f"A request body has at most {MAX_BODY} bytes."
-            await answer(Problem(413, "too_large", detail))(scope, receive, send)
+            await answer(scope, Problem(413, "too_large", detail))(scope, receive, send)
             return
         whole: Message | None = {"type": "http.request", "body": bytes(body), "more_body": False}
 

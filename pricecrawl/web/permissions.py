@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from starlette.routing import compile_path
+
 from pricecrawl.domain.roles import Role
 
 
@@ -74,6 +76,17 @@ REVIEWERS: dict[str, frozenset[Role]] = {
     "policy": _POLICIES,
 }
 """Who settles a review, by its kind: the two endpoints above let in whoever may settle any."""
+
+
+def methods(path: str) -> list[str]:
+    """Every method that an address takes; empty where there is no endpoint."""
+    return [method for method, address in _ADDRESSES if address.match(path)]
+
+
+_ADDRESSES = [
+    (method, compile_path(f"/v1{path}")[0])
+    for method, _, path in (endpoint.value.partition(" ") for endpoint in Endpoint)
+]
 
 
 def as_table() -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     AwareDatetime,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PlainSerializer,
+    StrictBool,
     StringConstraints,
     WithJsonSchema,
 )
@@ -20,9 +24,27 @@ from pricecrawl.db.status import SourceStatus
 from pricecrawl.domain.availability import Availability
 from pricecrawl.domain.candidate import PriceKind
 from pricecrawl.domain.market import TaxBasis
+from pricecrawl.domain.said import says_something
 
 # No control characters: PostgreSQL stores no NUL, and none of the others means anything in a name.
 _PRINTABLE = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$"
+
+# Something besides spaces; whether it can be read is looked at afterwards, for no such pattern is portable.
+_SAYS = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*[^\x00-\x20\x7f-\xa0][^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$"
+
+
+def _readable(text: str) -> str:
+    if not says_something(text):
+        raise ValueError("there is nothing in it that can be read")
+    return text
+
+
+def _iso(value: object) -> object:
+    """A time as text: of a bare number nobody knows the unit."""
+    if not isinstance(value, str) or not re.match(r"\d{4}-\d{2}-\d{2}[Tt ]", value):
+        raise ValueError("a time is ISO 8601 with an offset, such as 2026-02-01T12:00:00Z")
+    return value
+
 
 Amount = Annotated[
     Decimal,
@@ -36,11 +58,8 @@ Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max
 DecisionId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f-]{36}$")]
 Reason = Annotated[
     str,
-    StringConstraints(
-        min_length=1,
-        max_length=2000,
-        pattern=r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*[!-~\u00a1-\uffff][^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$",
-    ),
+    StringConstraints(min_length=1, max_length=2000, pattern=_SAYS),
+    AfterValidator(_readable),
     Field(description="Why; kept for good."),
 ]
 Facts = dict[str, Any]
@@ -90,7 +109,7 @@ class ObservationIn(Asked):
     prices: Annotated[tuple[PriceSeen, ...], Field(max_length=20)] = ()
     availability: Availability = Availability.UNKNOWN
     tax_basis: TaxBasis = TaxBasis.UNKNOWN
-    observed_at: AwareDatetime | None = Field(
+    observed_at: Annotated[AwareDatetime, BeforeValidator(_iso)] | None = Field(
         default=None, description="When it was seen: within the last seven days, by default now."
     )
     collector: Word = Field(default="api", description="Which collector, in which version, saw it.")
@@ -248,7 +267,7 @@ class ApproveIn(Asked):
     """
 
     reason: Reason
-    choice: Annotated[int, Field(ge=1, le=1000)] | None = None
+    choice: Annotated[int, Field(strict=True, ge=1, le=1000)] | None = None
     amount: Annotated[str, StringConstraints(pattern=r"^[0-9]{1,12}(\.[0-9]{1,6})?$")] | None = None
 
 
@@ -428,7 +447,7 @@ class EventsOut(Given):
 class SwitchIn(Asked):
     """Whether a source may run, and why."""
 
-    enabled: bool
+    enabled: StrictBool
     reason: Reason
 
 

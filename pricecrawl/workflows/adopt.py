@@ -9,6 +9,7 @@ from typing import Any
 from pricecrawl.domain.errors import Refused, UsageProblem
 from pricecrawl.domain.events import EventType
 from pricecrawl.domain.market import TaxBasis
+from pricecrawl.domain.said import says_something
 from pricecrawl.pricing.ports import PriceState, TargetRef, TargetUnavailable
 from pricecrawl.workflows import incidents
 from pricecrawl.workflows.events import event
@@ -48,7 +49,7 @@ def adopt(pub: Publisher, target: str, sku: str, *, reason: str, by: str, now: d
         Refused: the shop cannot be read.
     """
     need_publisher(pub.by)
-    if not reason.strip():
+    if not says_something(reason):
         raise UsageProblem('taking over a price needs a reason: give it with --reason "...".')
     state = look(pub, target, sku)
     with pub.store.begin() as tx:

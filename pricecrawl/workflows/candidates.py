@@ -14,8 +14,9 @@ from decimal import Decimal
 
 from pricecrawl.db.learning import CandidateReview, LearningStore, Transaction
 from pricecrawl.domain.candidate import Candidate, PriceKind
-from pricecrawl.domain.errors import UsageProblem
+from pricecrawl.domain.errors import Settled, UsageProblem
 from pricecrawl.domain.events import EventType
+from pricecrawl.domain.said import says_something
 from pricecrawl.learning.statistics import LearnedSelector, promote, winning_candidate
 from pricecrawl.workflows.events import event
 
@@ -60,7 +61,7 @@ def confirm(
         UsageProblem: no such review or candidate, the candidate reads another amount, the review is closed,
             or no reason was given.
     """
-    if not reason.strip():
+    if not says_something(reason):
         raise UsageProblem("Say why with --reason: it stands in the review and in the event log.")
     with store.begin() as tx:
         review = _open(store, number, tx)
@@ -110,7 +111,7 @@ def reject(store: LearningStore, number: int, *, by: str, reason: str, now: date
     Raises:
         UsageProblem: no such review, it is closed, or no reason was given.
     """
-    if not reason.strip():
+    if not says_something(reason):
         raise UsageProblem("Say why with --reason: it stands in the review and in the event log.")
     with store.begin() as tx:
         review = _open(store, number, tx)
@@ -136,7 +137,7 @@ def reject(store: LearningStore, number: int, *, by: str, reason: str, now: date
 def _open(store: LearningStore, number: int, tx: Transaction) -> CandidateReview:
     review = store.review(number, tx)
     if review.status != "open":
-        raise UsageProblem(f"Candidate review {number} is {review.status} already.")
+        raise Settled(f"Candidate review {number} is {review.status} already.")
     return review
 
 

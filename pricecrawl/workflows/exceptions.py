@@ -17,6 +17,7 @@ from pricecrawl.db.reviews import ReviewStore
 from pricecrawl.domain.errors import Refused, UsageProblem
 from pricecrawl.domain.events import EventType
 from pricecrawl.domain.reasons import FindingCode
+from pricecrawl.domain.said import same_name, says_something
 from pricecrawl.pricing.states import State, advance
 from pricecrawl.workflows.events import event
 from pricecrawl.workflows.policies import in_force
@@ -41,7 +42,7 @@ def request(store: ReviewStore, of: str, *, by: str, reason: str, now: datetime)
             already.
         Refused: the policy has no exceptions, or what blocks it is never lifted.
     """
-    if not reason.strip():
+    if not says_something(reason):
         raise UsageProblem('an exception needs a reason: give it with --reason "...".')
     with store.begin() as tx:
         row, _ = _liftable(store, tx, of, now)
@@ -62,7 +63,7 @@ def grant(store: ReviewStore, of: str, *, by: str, reason: str, now: datetime, r
         UsageProblem: nobody asked for it, it is granted already, or `by` asked for it.
         Refused: the policy has no exceptions any more, or what blocks it is never lifted.
     """
-    if not reason.strip():
+    if not says_something(reason):
         raise UsageProblem('an exception needs a reason: give it with --reason "...".')
     with store.begin() as tx:
         row, holds = _liftable(store, tx, of, now)
@@ -70,7 +71,7 @@ def grant(store: ReviewStore, of: str, *, by: str, reason: str, now: datetime, r
         pending = store.override(tx, of)
         if pending is None:
             raise UsageProblem(f"nobody has asked for an exception for decision {of}.")
-        if pending["requested_by"] == by:
+        if same_name(pending["requested_by"], by):
             raise UsageProblem(f"{by} asked for this exception: somebody else must grant it.")
         status = advance(row["status"], State.APPROVED, what=f"decision {of}", exception=True)
         store.grant_override(tx, pending["id"], by=by, now=now)

@@ -9,6 +9,7 @@ from typing import Any
 from pricecrawl.db.holds import HoldRow, HoldStore
 from pricecrawl.domain.errors import UsageProblem
 from pricecrawl.domain.events import EventType
+from pricecrawl.domain.said import says_something
 from pricecrawl.workflows.events import event
 
 SCOPES = ("everything", "target", "source", "sku")
@@ -33,7 +34,7 @@ def place(
             that does not exist: a switch under a misspelt name would stop nothing.
     """
     _check(store, scope, value, targets)
-    if not reason.strip():
+    if not says_something(reason):
         raise UsageProblem("a hold needs a reason: whoever finds it must know whether it may be cleared.")
     with store.begin() as tx:
         for row in store.active(tx):
@@ -52,7 +53,7 @@ def clear(store: HoldStore, scope: str, value: str, *, reason: str, by: str, now
     """
     if scope not in SCOPES:
         raise UsageProblem(f"{scope!r} cannot be held; holds are on {', '.join(SCOPES)}.")
-    if not reason.strip():
+    if not says_something(reason):
         raise UsageProblem("clearing a hold needs a reason.")
     with store.begin() as tx:
         held = [row for row in store.active(tx) if (row.scope, row.value) == (scope, value)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tomllib
 from dataclasses import replace
 from datetime import datetime
@@ -12,10 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from pricecrawl.db.policies import PolicyRow, PolicyStore
-from pricecrawl.domain.errors import PricecrawlError, UsageProblem
+from pricecrawl.domain.errors import PricecrawlError, Settled, UsageProblem
 from pricecrawl.domain.events import EventType
+from pricecrawl.domain.said import same_name
 from pricecrawl.pricing.policy import BUILTIN, Policy, Settings, policy_body, read_overrides, read_policy
 from pricecrawl.workflows.events import event
+
+# It stands in addresses and ids, and before a `+` with a digest where a SKU has settings of its own.
+_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def load_file(path: Path) -> Policy:
@@ -79,8 +84,13 @@ def propose(store: PolicyStore, policy: Policy, *, by: str, now: datetime) -> No
     """Store a version that somebody else must approve before it holds.
 
     Raises:
-        UsageProblem: the version is there already.
+        UsageProblem: the version is there already, or is no word that can name it everywhere.
     """
+    if not _VERSION.fullmatch(policy.version):
+        raise UsageProblem(
+            f"{policy.version!r} cannot name a version: use letters, digits, '.', '_' and '-', "
+            "such as 2026-02."
+        )
     row = PolicyRow(policy.version, policy_body(policy), by, now, policy.valid_from, None, None)
     with store.begin() as tx:
         if not store.add(tx, row):
@@ -98,7 +108,7 @@ def approve(store: PolicyStore, version: str, *, by: str, reason: str, now: date
     """
     with store.begin() as tx:
         row = _proposed(store, tx, version)
-        if row.author == by:
+        if same_name(row.author, by):
             raise UsageProblem(f"{by} wrote policy {version}: somebody else must approve it.")
         store.approve(tx, version, by=by, now=now)
         store.append(tx, [_changed(version, "approved", by, now, reason=reason)])
@@ -137,9 +147,9 @@ def _proposed(store: PolicyStore, tx: Any, version: str) -> PolicyRow:
     if row is None:
         raise UsageProblem(f"there is no policy {version}; `pricecrawl price policy list` shows all.")
     if row.approved_at is not None:
-        raise UsageProblem(f"policy {version} was approved by {row.approved_by} already.")
+        raise Settled(f"policy {version} was approved by {row.approved_by} already.")
     if row.rejected_at is not None:
-        raise UsageProblem(f"policy {version} was rejected by {row.rejected_by}: propose another version.")
+        raise Settled(f"policy {version} was rejected by {row.rejected_by}: propose another version.")
     return row
 
 

@@ -22,6 +22,7 @@ from pricecrawl.domain.errors import PricecrawlError, UsageProblem
 from pricecrawl.domain.events import Event, EventType
 from pricecrawl.domain.mapping import MappingMethod, MappingStatus
 from pricecrawl.domain.reasons import FindingCode
+from pricecrawl.domain.said import same_name, says_something
 from pricecrawl.pricing.states import State, advance
 from pricecrawl.workflows import candidates, policies
 from pricecrawl.workflows.candidates import Confirmed, KnownRules
@@ -194,7 +195,7 @@ def _settle_price(
         row = _need(store.decision(tx, of, lock=True), f"price:{of}")
         if row["status"] != State.REVIEW_REQUIRED.value:
             raise NotReviewable(_why_not(row))
-        if yes and author(row) == by:
+        if yes and wrote(row, by):
             raise UsageProblem(f"{by} asked for this rollback: somebody else must approve it.")
         expired = row["expires_at"] is not None and row["expires_at"] <= now
         if expired:
@@ -218,6 +219,12 @@ def _settle_price(
             f"decision {of} expired on {row['expires_at']:%Y-%m-%d %H:%M} UTC; "
             f"run `pricecrawl price run --sku {row['sku']}` for a new one."
         )
+
+
+def wrote(row: Mapping[str, Any], by: str) -> bool:
+    """True where `by` is who wrote what is reviewed, under whatever spelling of the name."""
+    who = author(row)
+    return who is not None and same_name(who, by)
 
 
 def author(row: Mapping[str, Any]) -> str | None:
@@ -344,7 +351,7 @@ def _unknown(review: str) -> UsageProblem:
 
 
 def _need_reason(reason: str) -> None:
-    if not reason.strip():
+    if not says_something(reason):
         raise UsageProblem('a decision needs a reason: give it with --reason "...".')
 
 

@@ -301,7 +301,7 @@ def test_a_policy_is_approved_by_somebody_else(api: Api) -> None:
         answer = api.post(path, yes, token=who) if who else api.post(path, yes, role=Role.POLICY_AUTHOR)
         assert answer.json()["result"] == "rejected"
         assert f"policy:{version}" not in api.get("/reviews", role=Role.OWNER).text
-        problem(api.post(f"/reviews/policy:{version}/approve", yes, token=other), 422, "not_possible")
+        problem(api.post(f"/reviews/policy:{version}/approve", yes, token=other), 409, "settled")
     bad = {"policy": {"version": "2026-04", "default": {"required_margn": "0.2"}}}
     assert "required_margn" in problem(api.post("/policies", bad), 422, "not_possible")["detail"]
 

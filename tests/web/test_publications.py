@@ -167,8 +167,9 @@ def test_looking_again_finds_what_somebody_else_wrote(api: Api, shelf: Shelf) ->
 
 def test_back_to_the_last_verified_price(api: Api, shelf: Shelf) -> None:
     body = {"sku": "K-1", "reason": "a typing error of theirs"}
-    problem(api.post("/rollbacks", body, role=Role.PUBLISHER), 409, "nothing_to_roll_back")
+    problem(api.post("/rollbacks", body, role=Role.PUBLISHER), 404, "no_such_sku")
     first = api.priced()
+    problem(api.post("/rollbacks", body, role=Role.PUBLISHER), 409, "nothing_to_roll_back")
     publish(api, first)
     problem(api.post("/rollbacks", body, role=Role.PUBLISHER), 409, "nothing_to_roll_back")
     api.street.observe("19.80", at=NOW)

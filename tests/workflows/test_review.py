@@ -190,6 +190,26 @@ def test_an_exception_takes_two_people(street: Street) -> None:
     assert street.decision().expires_at == LATER + timedelta(hours=24)
 
 
+@pytest.mark.parametrize("spelling", ["Ann", " ann", "ANN ", "a\u200bnn", "ａｎｎ"])
+def test_one_person_under_two_spellings_is_one_person(street: Street, spelling: str) -> None:
+    store, of = ReviewStore(street.engine), stale_cost(street, allowed=True)
+    exceptions.request(store, of, by="ann", reason="season", now=LATER)
+    with pytest.raises(UsageProblem, match="somebody else must grant it"):
+        exceptions.grant(store, of, by=spelling, reason="fine", now=LATER)
+    rules = PolicyStore(street.engine)
+    body = {"version": "v3", "valid_from": "2026-03-02"}
+    policies.propose(rules, policies.read_policy(body), by="ann", now=LATER)
+    with pytest.raises(UsageProblem, match="somebody else must approve it"):
+        review.approve(store, "policy:v3", by=spelling, reason="fine", now=LATER)
+
+
+@pytest.mark.parametrize("version", ["a b", "a\0b", "a+b", "ä", "a/b", "-a", "policy:a", "a\n"])
+def test_a_policys_version_is_a_word_that_can_name_it_everywhere(street: Street, version: str) -> None:
+    policy = policies.read_policy({"version": version, "valid_from": "2026-03-02"})
+    with pytest.raises(UsageProblem, match="cannot name a version"):
+        policies.propose(PolicyStore(street.engine), policy, by="ann", now=LATER)
+
+
 def test_an_exception_is_for_the_newest_decision_while_it_is_young(street: Street) -> None:
     store, old = ReviewStore(street.engine), stale_cost(street, allowed=True)
     exceptions.request(store, old, by="ann", reason="season", now=LATER)

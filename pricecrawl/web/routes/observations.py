@@ -30,16 +30,18 @@ _TOLD = 0.90
 @endpoint(router, Endpoint.RECORD_OBSERVATION, gives=ObservationOut, status=201)
 def record_observation(seen: ObservationIn, call: Call = writing(Endpoint.RECORD_OBSERVATION)) -> Response:
     """Record one offer: evidence, normalization, consensus, storage; or quarantine, with the reason."""
-    entry = call.services.catalog.entries.get(seen.source)
-    if entry is None:
-        raise Problem(404, "no_such_source", f"There is no source {seen.source}.")
-    at = seen.observed_at or call.now
-    if not call.now - OLDEST <= at <= call.now + AHEAD:
-        raise Problem(
-            422, "time_out_of_range", "observed_at must be within the last seven days and not in the future."
-        )
 
     def work() -> ObservationOut:
+        entry = call.services.catalog.entries.get(seen.source)
+        if entry is None:
+            raise Problem(404, "no_such_source", f"There is no source {seen.source}.")
+        at = seen.observed_at or call.now
+        if not call.now - OLDEST <= at <= call.now + AHEAD:
+            raise Problem(
+                422,
+                "time_out_of_range",
+                "observed_at must be within the last seven days and not in the future.",
+            )
         raw = _raw(seen)
         raw.observed_at = min(at, call.now)
         done = intake.record(

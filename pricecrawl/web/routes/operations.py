@@ -100,11 +100,11 @@ def switch_source(
     slug: Annotated[Slug, Path()], asked: SwitchIn, call: Call = writing(Endpoint.SWITCH_SOURCE)
 ) -> Response:
     """Switch a source on or off; a running crawl of it stops within seconds."""
-    entry = call.services.catalog.entries.get(slug)
-    if entry is None:
-        raise Problem(404, "no_such_source", f"There is no source {slug}.")
 
     def work() -> SwitchOut:
+        entry = call.services.catalog.entries.get(slug)
+        if entry is None:
+            raise Problem(404, "no_such_source", f"There is no source {slug}.")
         store = CrawlStore(call.services.engine)
         store.sync_sources([(slug, entry.platform)])
         store.set_enabled(slug, asked.enabled, by=call.caller.name, reason=asked.reason, now=call.now)
@@ -168,11 +168,11 @@ def clear_hold(
     call: Call = writing(Endpoint.CLEAR_HOLD, "scope", "value", "reason"),
 ) -> Response:
     """End the holds of that name."""
-    store = HoldStore(call.services.engine)
-    if not any((row.scope, row.value) == (scope, value) for row in holds.active(store)):
-        raise Problem(404, "not_held", f"{f'{scope} {value}'.strip()} is not held.")
 
     def work() -> ClearedOut:
+        store = HoldStore(call.services.engine)
+        if not any((row.scope, row.value) == (scope, value) for row in holds.active(store)):
+            raise Problem(404, "not_held", f"{f'{scope} {value}'.strip()} is not held.")
         count = holds.clear(store, scope, value, reason=reason, by=call.caller.name, now=call.now)
         return ClearedOut(scope=scope, value=value, cleared=count)
 

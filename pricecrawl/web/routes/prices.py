@@ -40,10 +40,10 @@ router = APIRouter(tags=["prices"])
 @endpoint(router, Endpoint.EVALUATE_MAPPINGS, gives=MappingsOut)
 def evaluate_mappings(asked: MappingsIn, call: Call = writing(Endpoint.EVALUATE_MAPPINGS)) -> Response:
     """Match listings to SKUs by exact identifiers; what a person decided stays as it is."""
-    if asked.source is not None and asked.source not in call.services.catalog.entries:
-        raise Problem(404, "no_such_source", f"There is no source {asked.source}.")
 
     def work() -> MappingsOut:
+        if asked.source is not None and asked.source not in call.services.catalog.entries:
+            raise Problem(404, "no_such_source", f"There is no source {asked.source}.")
         done = mapping.run(MappingStore(call.services.engine), now=call.now, source=asked.source)
         return MappingsOut(
             listings=done.listings, unmatched=done.unmatched, added=done.added, changed=done.changed
@@ -55,9 +55,9 @@ def evaluate_mappings(asked: MappingsIn, call: Call = writing(Endpoint.EVALUATE_
 @endpoint(router, Endpoint.COMPUTE_MARKET_PRICES, gives=MarketPriceOut)
 def compute_market_price(asked: SkuIn, call: Call = writing(Endpoint.COMPUTE_MARKET_PRICES)) -> Response:
     """The market price of a SKU now. Nothing is stored: a decision stores the one that it stands on."""
-    currencies = _known(call, asked.sku)
 
     def work() -> MarketPriceOut:
+        currencies = known_skus(call, asked.sku)
         found, version = evaluate.market(
             PricingStore(call.services.engine), asked.sku, now=call.now, countries=call.services.countries
         )
@@ -81,11 +81,11 @@ def compute_market_price(asked: SkuIn, call: Call = writing(Endpoint.COMPUTE_MAR
 def compute_decisions(asked: SkusIn, call: Call = writing(Endpoint.COMPUTE_DECISIONS)) -> Response:
     """Decide prices: market price, floors, guardrails, verdict. Asked twice under a key, decided once."""
     skus = sorted(set(asked.skus))
-    _known(call, *skus)
     # Even if this process dies after the decisions are stored, the same key finds the same decisions.
     named = f"{call.caller.name} {call.key or uuid4()}"
 
     def work() -> DecisionsOut:
+        known_skus(call, *skus)
         done = price.run(
             PricingStore(call.services.engine),
             now=call.now,
@@ -115,12 +115,12 @@ def evaluate_policy(
 
     It can only become stricter: what would be decided anew is another decision.
     """
-    store = PricingStore(call.services.engine)
-    with store.engine.connect() as conn:
-        if ReviewStore(store.engine).decision(conn, decision_id) is None:
-            raise Problem(404, "no_such_decision", f"There is no decision {decision_id}.")
 
     def work() -> EvaluationOut:
+        store = PricingStore(call.services.engine)
+        with store.engine.connect() as conn:
+            if ReviewStore(store.engine).decision(conn, decision_id) is None:
+                raise Problem(404, "no_such_decision", f"There is no decision {decision_id}.")
         done = evaluate.evaluate(
             store, decision_id, by=call.caller.name, now=call.now, countries=call.services.countries
         )
@@ -144,8 +144,12 @@ def decision_out(row: Mapping[str, Any]) -> DecisionOut:
     )
 
 
-def _known(call: Call, *skus: str) -> Mapping[str, str]:
-    """The currency of each SKU, all of which must be there."""
+def known_skus(call: Call, *skus: str) -> Mapping[str, str]:
+    """The currency of each SKU.
+
+    Raises:
+        Problem: one is not in the catalogue (404).
+    """
     there = CatalogueStore(call.services.engine).currencies(skus)
     for sku in skus:
         if sku not in there:

@@ -16,6 +16,7 @@ from pricecrawl.pricing.states import State
 from pricecrawl.web.call import Call, endpoint, writing
 from pricecrawl.web.permissions import Endpoint
 from pricecrawl.web.problems import Problem
+from pricecrawl.web.routes.prices import known_skus
 from pricecrawl.web.schemas import (
     DecisionId,
     PublicationOut,
@@ -42,14 +43,13 @@ def publish(asked: PublishIn, call: Call = writing(Endpoint.PUBLISH)) -> Respons
     """Publish an approved decision and read it back. Without a key, its id is the Idempotency-Key."""
     of = asked.price_decision_id
     pub = call.services.publisher(call.caller)
-    with pub.store.engine.connect() as conn:
-        if pub.store.decision(conn, of) is None:
-            raise Problem(404, "no_such_decision", f"There is no decision {of}.")
-    targets = _targets(pub)
 
     def work() -> PublicationsOut:
+        with pub.store.engine.connect() as conn:
+            if pub.store.decision(conn, of) is None:
+                raise Problem(404, "no_such_decision", f"There is no decision {of}.")
         try:
-            names = [publishing.request(pub, of, target, now=call.now) for target in targets]
+            names = [publishing.request(pub, of, target, now=call.now) for target in _targets(pub)]
         except Refused as refused:
             raise Problem(409, "not_publishable", str(refused)) from None
         return PublicationsOut(publications=tuple(_published(call, pub, name) for name in names))
@@ -64,11 +64,11 @@ def verify_publication(
 ) -> Response:
     """Read a published price again; that the shop has another one is an incident."""
     pub = call.services.publisher(call.caller)
-    with pub.store.engine.connect() as conn:
-        if pub.store.get(conn, publication_id) is None:
-            raise Problem(404, "no_such_publication", f"There is no publication {publication_id}.")
 
     def work() -> VerificationOut:
+        with pub.store.engine.connect() as conn:
+            if pub.store.get(conn, publication_id) is None:
+                raise Problem(404, "no_such_publication", f"There is no publication {publication_id}.")
         try:
             found = verify.again(pub, publication_id, now=call.now)
         except UsageProblem as problem:
@@ -91,14 +91,10 @@ def verify_publication(
 def roll_back(asked: RollbackIn, call: Call = writing(Endpoint.ROLL_BACK)) -> Response:
     """Go back to an earlier verified price, through the same gates as any other."""
     pub = call.services.publisher(call.caller)
-    targets = _targets(pub)
-    if asked.target is not None and asked.target not in targets:
-        raise Problem(404, "no_such_target", f"There is no target {asked.target}.")
-    if asked.target is None and len(targets) > 1:
-        raise Problem(422, "which_target", f"Name one of the targets: {', '.join(targets)}.")
-    target = asked.target or targets[0]
 
     def work() -> RollbackOut:
+        known_skus(call, asked.sku)
+        target = _target(pub, asked.target)
         try:
             made = rollback.request(
                 pub,
@@ -141,6 +137,16 @@ def _targets(pub: Publisher) -> list[str]:
             409, "no_target", "No target is configured: set PRICECRAWL_TARGET_<NAME>_KIND and its settings."
         )
     return found
+
+
+def _target(pub: Publisher, named: str | None) -> str:
+    """The target of that name, or the only one."""
+    targets = _targets(pub)
+    if named is not None and named not in targets:
+        raise Problem(404, "no_such_target", f"There is no target {named}.")
+    if named is None and len(targets) > 1:
+        raise Problem(422, "which_target", f"Name one of the targets: {', '.join(targets)}.")
+    return named or targets[0]
 
 
 def _published(call: Call, pub: Publisher, name: str) -> PublicationOut:

@@ -82,10 +82,10 @@ def show_review(review_id: ReviewId, call: Call = reading(Endpoint.SHOW_REVIEW))
 @endpoint(router, Endpoint.APPROVE, gives=SettledOut)
 def approve(review_id: ReviewId, said: ApproveIn, call: Call = writing(Endpoint.APPROVE)) -> Response:
     """Say yes. A block cannot be approved, nor a policy by its author."""
-    store, kind = _open(call, review_id, own=False)
-    rules = _rules(call) if kind is review.Kind.CANDIDATE else None
 
     def work() -> SettledOut:
+        store, kind = _open(call, review_id, own=False)
+        rules = _rules(call) if kind is review.Kind.CANDIDATE else None
         review.approve(
             store,
             review_id,
@@ -105,9 +105,9 @@ def approve(review_id: ReviewId, said: ApproveIn, call: Call = writing(Endpoint.
 @endpoint(router, Endpoint.REJECT, gives=SettledOut)
 def reject(review_id: ReviewId, said: RejectIn, call: Call = writing(Endpoint.REJECT)) -> Response:
     """Say no, with the reason."""
-    store, _ = _open(call, review_id, own=True)
 
     def work() -> SettledOut:
+        store, _ = _open(call, review_id, own=True)
         review.reject(
             store,
             review_id,
@@ -138,7 +138,7 @@ def _open(call: Call, review_id: str, *, own: bool) -> tuple[ReviewStore, review
 
     `own` lets through what the caller wrote: that may be taken back, and not approved.
     """
-    kind, _ = review.parse(review_id)
+    kind = _kind(review_id)
     role = call.caller.role
     if role not in REVIEWERS[kind.value]:
         raise Problem(
@@ -146,10 +146,17 @@ def _open(call: Call, review_id: str, *, own: bool) -> tuple[ReviewStore, review
         )
     store = ReviewStore(call.services.engine)
     found = _shown(store, review_id)
-    if not own and review.author(found) == call.caller.name:
+    if not own and review.wrote(found, call.caller.name):
         what = "wrote this policy" if kind is review.Kind.POLICY else "asked for this rollback"
         raise Problem(403, "own_work", f"You {what}: somebody else must approve it.")
     return store, kind
+
+
+def _kind(review_id: str) -> review.Kind:
+    try:
+        return review.parse(review_id)[0]
+    except UsageProblem as problem:
+        raise Problem(404, "no_such_review", str(problem)) from None
 
 
 def _shown(store: ReviewStore, review_id: str) -> Mapping[str, Any]:
