@@ -15,6 +15,9 @@ from pricecrawl.db.tables import audit_event
 from pricecrawl.domain.events import GENESIS, Event, EventType, chain_hash
 
 _LOCK_SPACE = 7241
+_IDS_ABOVE = 7241 << 40
+"""Added to a row id, the key of the lock of a transaction whose rows get ids above that one."""
+_LAST_ID = "coalesce(pg_sequence_last_value(pg_get_serial_sequence('audit_event', 'id')::regclass), 0)"
 _CHUNK = 400
 _FEW = 8
 
@@ -46,6 +49,8 @@ def append_events(conn: Connection, events: Sequence[Event]) -> None:
             text("SELECT pg_advisory_xact_lock(:space, k) FROM unnest(CAST(:keys AS int[])) AS k"),
             {"space": _LOCK_SPACE, "keys": keys},
         )
+        # Whoever follows the log must not pass by rows of ours that come to light later: see `_known_until`.
+        conn.execute(text(f"SELECT pg_advisory_xact_lock_shared(:base + {_LAST_ID})"), {"base": _IDS_ABOVE})
     tips = _tips(conn, aggregates)
     rows = []
     for event in map(_as_stored, events):
@@ -179,6 +184,26 @@ def _stream(conn: Connection, query: Select[Any]) -> Iterator[Row[Any]]:
         yield from rows
 
 
+def _known_until(conn: Connection) -> int:
+    """The highest row id up to which no row can appear any more, on PostgreSQL.
+
+    A sequence gives ids before the rows that have them are committed. Every writer takes a lock that
+    tells the last id given before its own, and keeps it until its transaction has ended. The order matters
+    here: an id that was given before the first of these two statements is of a writer whose lock the second
+    one sees, unless its rows can be seen already; hence a statement each, with a look of its own.
+    """
+    given: int = conn.execute(text(f"SELECT {_LAST_ID}")).scalar_one()
+    under_way = conn.execute(
+        text(
+            "SELECT min(((classid::bigint << 32) | objid::bigint) - :base) FROM pg_locks "
+            "WHERE locktype = 'advisory' AND objsubid = 1 AND classid::bigint >> 8 = :base >> 40 "
+            "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        ),
+        {"base": _IDS_ABOVE},
+    ).scalar_one()
+    return given if under_way is None else min(given, int(under_way))
+
+
 class EventLog:
     """Reading the event log, and appending to it where nothing else changes."""
 
@@ -211,9 +236,15 @@ class EventLog:
             return [event_of(row) for row in conn.execute(query)]
 
     def after(self, row_id: int, limit: int = 200) -> list[tuple[int, Event]]:
-        """Up to `limit` events with a row id greater than `row_id`, for those who follow the log."""
+        """Up to `limit` events with a row id greater than `row_id`, for those who follow the log.
+
+        Events of transactions that are under way, and all after them, come when those have ended: whoever
+        asks again from the last one that was given misses none.
+        """
         query = select(audit_event).where(audit_event.c.id > row_id).order_by(audit_event.c.id).limit(limit)
         with self._engine.connect() as conn:
+            if conn.dialect.name == "postgresql":
+                query = query.where(audit_event.c.id <= _known_until(conn))
             return [(row.id, event_of(row)) for row in conn.execute(query)]
 
     def tips(self) -> Mapping[str, str]:

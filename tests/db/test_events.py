@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine, delete, func, select, update
 
 from pricecrawl.db import guards
+from pricecrawl.db.engine import open_engine
 from pricecrawl.db.events import EventLog, append_events, verify_chain
 from pricecrawl.db.tables import audit_event
 from pricecrawl.domain.events import GENESIS, Event, EventType, chain_hash
@@ -113,6 +114,38 @@ def test_writers_of_one_chain_wait_for_each_other(engine: Engine) -> None:
     with engine.connect() as conn:
         last = select(func.max(audit_event.c.aggregate_seq)).group_by(audit_event.c.aggregate)
         assert set(conn.execute(last).scalars()) == {8}
+
+
+@pytest.mark.postgres
+def test_whoever_follows_the_log_passes_by_nothing_that_comes_to_light_later(pg_url: str) -> None:
+    """PostgreSQL gives row ids before it commits: a later one can be seen first."""
+    engine = open_engine(pg_url)
+    log = EventLog(engine)
+    log.append([an_event("sku:A")])
+    slow, slower = engine.connect(), engine.connect()
+    append_events(slow, [an_event("sku:B")])
+    log.append([an_event("sku:A")])
+    append_events(slower, [an_event("sku:C"), an_event("sku:D")])
+    append_events(slow, [an_event("sku:B")])
+    seen: list[tuple[int, str]] = []
+
+    def follow() -> list[str]:
+        new = log.after(seen[-1][0] if seen else 0)
+        seen.extend((number, item.aggregate) for number, item in new)
+        return [item.aggregate for _, item in new]
+
+    assert follow() == ["sku:A"]
+    assert follow() == []
+    slow.commit()
+    assert follow() == ["sku:B", "sku:A"]
+    slower.rollback()
+    assert follow() == ["sku:B"]
+    log.append([an_event("sku:E")])
+    assert follow() == ["sku:E"]
+    assert [number for number, _ in seen] == sorted(number for number, _ in seen)
+    for conn in (slow, slower):
+        conn.close()
+    engine.dispose()
 
 
 def test_tampering_shows_and_names_the_row(engine: Engine) -> None:
