@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, delete, func, or_, select, update
 
@@ -58,6 +58,19 @@ class CostRow:
     regulatory_required: bool = False
 
 
+class SkuBefore(NamedTuple):
+    """What the catalogue says of a SKU that a file names again."""
+
+    sku: str
+    name: str
+    currency: str
+    tax_basis: str
+    pack: int
+    base_quantity: Decimal | None
+    base_unit: str | None
+    current_price: Decimal | None
+
+
 @dataclass(frozen=True, slots=True)
 class SavedCosts:
     """How many costs are new and how many replaced one of the same day; SKUs that lost a bound they had."""
@@ -85,12 +98,11 @@ class CatalogueStore(Store):
 
     def save_skus(
         self, tx: Connection, rows: Sequence[SkuRow], *, columns: Iterable[str], now: datetime
-    ) -> tuple[int, int]:
-        """Add or update SKUs; returns how many were added and how many were there before.
+    ) -> None:
+        """Add or update SKUs.
 
-        Of a SKU that exists only what the file's `columns` state is overwritten.
+        Of a SKU that exists only what the file's `columns` state is overwritten, and name and content.
         """
-        there = self._existing(tx, [row.sku for row in rows])
         statement = upsert(tx, sku)
         stated = set(columns)
         kept = {name for heading, names in _OPTIONAL.items() if heading not in stated for name in names}
@@ -123,7 +135,30 @@ class CatalogueStore(Store):
         kinds = {"gtin": ("gtin",), "mpn": ("mpn", "part")}
         stated_kinds = {kind for heading in stated & kinds.keys() for kind in kinds[heading]}
         self._save_identifiers(tx, rows, stated_kinds)
-        return len(rows) - len(there), len(there)
+
+    def before(self, tx: Connection, skus: Sequence[str]) -> dict[str, SkuBefore]:
+        """Those of `skus` that are in the catalogue, as they are."""
+        columns = [sku.c[name] for name in SkuBefore._fields]
+        found: dict[str, SkuBefore] = {}
+        for some in chunks(skus):
+            query = select(*columns).where(sku.c.sku.in_(some))
+            found.update({row.sku: SkuBefore(*row) for row in tx.execute(query)})
+        return found
+
+    def end_costs(self, tx: Connection, skus: Sequence[str], *, now: datetime) -> list[str]:
+        """End what is in force and what is to come of the costs of `skus`; returns those that had any."""
+        ended: list[str] = []
+        for some in chunks(skus):
+            query = select(sku_cost.c.id, sku_cost.c.sku, sku_cost.c.valid_from).where(
+                sku_cost.c.sku.in_(some), or_(sku_cost.c.valid_to.is_(None), sku_cost.c.valid_to > now)
+            )
+            rows = list(tx.execute(query))
+            ends = [{"of": row.id, "ends": max(now, row.valid_from)} for row in rows]
+            if ends:
+                statement = update(sku_cost).where(sku_cost.c.id == bindparam("of"))
+                tx.execute(statement.values(valid_to=bindparam("ends")), ends)
+            ended += [row.sku for row in rows]
+        return sorted(set(ended))
 
     def save_costs(
         self, tx: Connection, rows: Sequence[CostRow], *, columns: Container[str], now: datetime
@@ -178,12 +213,6 @@ class CatalogueStore(Store):
         """How many active SKUs there are."""
         with self.engine.connect() as conn:
             return conn.execute(select(func.count()).where(sku.c.active)).scalar_one()
-
-    def _existing(self, tx: Connection, skus: Sequence[str]) -> set[str]:
-        found: set[str] = set()
-        for some in chunks(skus):
-            found.update(tx.execute(select(sku.c.sku).where(sku.c.sku.in_(some))).scalars())
-        return found
 
     def _save_identifiers(self, tx: Connection, rows: Sequence[SkuRow], kinds: set[str]) -> None:
         """Replace the identifiers of the kinds that the file has a column for."""

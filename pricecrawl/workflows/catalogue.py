@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -13,10 +14,11 @@ from pricecrawl.db.catalogue import CatalogueStore, CostRow, SkuRow
 from pricecrawl.domain.events import Event, EventType
 from pricecrawl.domain.identifiers import read_gtin
 from pricecrawl.domain.market import TaxBasis
-from pricecrawl.domain.measure import Size, read_pack, read_size
+from pricecrawl.domain.measure import Size, read_size
 from pricecrawl.domain.money_locale import currency_codes
 from pricecrawl.matching.gtin import part_key
 from pricecrawl.pricing.rounding import on_quantum, quantum
+from pricecrawl.workflows.catalogue_before import Stated, content_of, heed_prices, with_before
 from pricecrawl.workflows.csv_input import CellProblem, Row, Sheet, flag, moment, read_sheet
 from pricecrawl.workflows.csv_numbers import NumberStyle, number_style
 
@@ -100,20 +102,34 @@ def import_skus(
     style = number_style((row["current_price"] for row in sheet.rows if row["current_price"]), told=decimal)
     notes: list[str] = [f"column {name!r} is not one of ours and was left out" for name in sheet.ignored]
     lines: dict[str, int] = {}
-    rows = []
+    rows: dict[int, SkuRow] = {}
+    stated: dict[str, Stated] = {}
     for row in sheet.rows:
         first = lines.setdefault(row["sku"], row.line)
         if first != row.line:
             sheet.complain(
                 row.line, "sku", f"{row['sku']!r} is already on line {first}; keep one of the two."
             )
-        rows.append(_sku(sheet, row, style, notes))
+        if made := _sku(sheet, row, style, notes):
+            rows[row.line], stated[row["sku"]] = made
     sheet.finish()
-    skus = [row for row in rows if row is not None]
     with store.begin() as tx:
-        added, changed = store.save_skus(tx, skus, columns=sheet.columns, now=now)
+        before = store.before(tx, list(lines))
+        moved = heed_prices(sheet, rows, before)
+        sheet.finish()
+        skus = [
+            with_before(row, stated[row.sku], before[row.sku], sheet.columns) if row.sku in before else row
+            for row in rows.values()
+        ]
+        store.save_skus(tx, skus, columns=sheet.columns, now=now)
+        ended = store.end_costs(tx, moved, now=now)
         store.append(tx, [_event(EventType.CATALOGUE_IMPORTED, sheet, now, by, rows=len(skus))])
-    return Imported(len(skus), added, changed, tuple(notes))
+    if ended:
+        notes.append(
+            f"{len(ended)} SKUs change their tax basis, and their costs stand on the one before: nothing of "
+            f"them is priced until `catalog costs` brings new ones: {_some(ended)}"
+        )
+    return Imported(len(skus), len(skus) - len(before), len(before), tuple(notes))
 
 
 def import_costs(
@@ -153,16 +169,20 @@ def import_costs(
         saved = store.save_costs(tx, costs, columns=sheet.columns, now=now)
         store.append(tx, [_event(EventType.COSTS_IMPORTED, sheet, now, by, rows=len(costs))])
     if saved.unbound:
-        names = ", ".join(saved.unbound[:5]) + (", …" if len(saved.unbound) > 5 else "")
         notes.append(
             f"{len(saved.unbound)} SKUs had a minimum advertised or regulatory price and have none now, for "
-            f"the file leaves it blank: {names}"
+            f"the file leaves it blank: {_some(saved.unbound)}"
         )
     return Imported(len(costs), saved.added, saved.replaced, tuple(notes))
 
 
-def _sku(sheet: Sheet, row: Row, style: NumberStyle, notes: list[str]) -> SkuRow | None:
+def _some(skus: Sequence[str]) -> str:
+    return ", ".join(skus[:5]) + (", …" if len(skus) > 5 else "")
+
+
+def _sku(sheet: Sheet, row: Row, style: NumberStyle, notes: list[str]) -> tuple[SkuRow, Stated] | None:
     before = len(sheet.mistakes)
+    stated = _stated(sheet, row)
     sku = sheet.need(row, "sku", _text(100))
     name = sheet.need(row, "name", _text(MAX_TEXT * 3))
     currency = sheet.need(row, "currency", _currency)
@@ -170,7 +190,7 @@ def _sku(sheet: Sheet, row: Row, style: NumberStyle, notes: list[str]) -> SkuRow
     basis = sheet.read(row, "tax_basis", _basis)
     price = sheet.read(row, "current_price", _price(style, currency))
     tier = sheet.read(row, "tier", _text(10)) or "B"
-    pack, quantity, unit = _content(sheet, row)
+    content = content_of(row["name"], stated)
     identifiers = _identifiers(sheet, row, notes)
     protected = sheet.read(row, "protected", flag)
     active = sheet.read(row, "active", flag)
@@ -180,7 +200,7 @@ def _sku(sheet: Sheet, row: Row, style: NumberStyle, notes: list[str]) -> SkuRow
         return None
     if basis is None:
         basis = TaxBasis.EXCLUSIVE if country in _TAX_ADDED_AT_THE_TILL else TaxBasis.INCLUSIVE
-    return SkuRow(
+    made = SkuRow(
         sku=sku,
         name=name,
         brand=brand,
@@ -188,39 +208,31 @@ def _sku(sheet: Sheet, row: Row, style: NumberStyle, notes: list[str]) -> SkuRow
         currency=currency,
         country=country,
         tax_basis=basis,
-        pack=pack,
-        base_quantity=quantity,
-        base_unit=unit,
+        pack=content.pack,
+        base_quantity=content.base_quantity,
+        base_unit=content.base_unit,
         current_price=price,
         protected=bool(protected),
         tier=tier,
         active=active is not False,
         identifiers=identifiers,
     )
+    return made, stated
 
 
-def _content(sheet: Sheet, row: Row) -> tuple[int, Decimal | None, str | None]:
-    """Units in a pack and the whole content, from the two columns or else from the name."""
+def _stated(sheet: Sheet, row: Row) -> Stated:
+    """What the two columns say of the content; a contradiction is a mistake."""
     pack = sheet.read(row, "pack", _pack)
     size = sheet.read(row, "size", _size)
-    if not row["size"]:
-        size = read_size(row["name"])
-    if pack is None:
-        return (size.pack if size else read_pack(row["name"])), *_base(size, 1)
-    if size is not None and size.pack not in {1, pack}:
-        sheet.complain(row.line, "pack", f"{pack} contradicts the size, which is a pack of {size.pack}.")
-    return pack, *_base(size, 1 if size is None or size.pack == pack else pack)
-
-
-def _base(size: Size | None, times: int) -> tuple[Decimal | None, str | None]:
-    if size is None or size.base_quantity is None:
-        return None, None
-    return size.base_quantity * times, size.base_unit
+    told = size or read_size(row["name"])
+    if pack is not None and told is not None and told.pack not in {1, pack}:
+        sheet.complain(row.line, "pack", f"{pack} contradicts the size, which is a pack of {told.pack}.")
+    return Stated(pack, size)
 
 
 def _identifiers(sheet: Sheet, row: Row, notes: list[str]) -> tuple[tuple[str, str], ...]:
     found: list[tuple[str, str]] = []
-    for text in row["gtin"].replace("|", " ").replace(";", " ").split():
+    for text in _codes(row["gtin"]):
         if "E+" in text.upper():
             sheet.complain(
                 row.line, "gtin", f"{text!r} was shortened by a spreadsheet; format the column as text."
@@ -244,6 +256,14 @@ def _identifiers(sheet: Sheet, row: Row, notes: list[str]) -> tuple[tuple[str, s
     return tuple(dict.fromkeys(found))
 
 
+def _codes(text: str) -> list[str]:
+    """The identifiers of a cell: one as printed under its bars (4 006381 333931), or several."""
+    if read_gtin(text).gtin14 is not None:
+        return [text]
+    parts = [part for part in re.split(r"[|;,/]", text) if part.strip()]
+    return [code for part in parts for code in ([part] if read_gtin(part).gtin14 else part.split())]
+
+
 def _cost(
     sheet: Sheet, row: Row, style: NumberStyle, known: Mapping[str, str], now: datetime
 ) -> CostRow | None:
@@ -257,7 +277,7 @@ def _cost(
         )
     elif currency is not None and currency != ours:
         sheet.complain(row.line, "currency", f"{currency} is not the SKU's currency, which is {ours}.")
-    positive, charge = _amount(style, strict=True), _amount(style)
+    positive, charge = _amount(style, ours, strict=True), _amount(style, ours)
     cogs = sheet.need(row, "cogs", positive)
     fulfilment, payment = sheet.read(row, "fulfilment", charge), sheet.read(row, "payment", charge)
     map_price = sheet.read(row, "map_price", positive)
@@ -333,7 +353,7 @@ def _size(text: str) -> Size:
 
 
 def _price(style: NumberStyle, currency: str | None) -> Callable[[str], Decimal]:
-    positive = _amount(style, strict=True)
+    positive = _amount(style, currency, strict=True)
 
     def read(text: str) -> Decimal:
         amount = positive(text)
@@ -344,11 +364,11 @@ def _price(style: NumberStyle, currency: str | None) -> Callable[[str], Decimal]
     return read
 
 
-def _amount(style: NumberStyle, *, strict: bool = False) -> Callable[[str], Decimal]:
-    """Amounts of 0 or more, or with `strict` of more than 0."""
+def _amount(style: NumberStyle, currency: str | None, *, strict: bool = False) -> Callable[[str], Decimal]:
+    """Amounts of 0 or more in `currency`, or with `strict` of more than 0."""
 
     def read(text: str) -> Decimal:
-        amount = style.amount(text)
+        amount = style.amount(text, currency)
         if amount < 0 or (strict and amount == 0):
             raise CellProblem(f"{text!r} must be {'more than 0' if strict else '0 or more'}.")
         if amount >= MAX_AMOUNT:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
+from pricecrawl.domain.money_signs import look_up
 from pricecrawl.workflows.csv_input import CellProblem
 
 _NUMBER = re.compile(r"[-+]?\d[\d.,]*|[-+]?[.,]\d+")
@@ -20,15 +21,19 @@ class NumberStyle:
 
     mark: str | None
 
-    def amount(self, text: str) -> Decimal:
-        """The number that a value states, a currency sign or code beside it left aside.
+    def amount(self, text: str, currency: str | None = None) -> Decimal:
+        """The number that a value states; a currency sign or code beside it must fit `currency`.
 
         Raises:
-            CellProblem: it is no number, or two readings are possible.
+            CellProblem: it is no number, two readings are possible, or it is in another currency.
         """
         number = _BLANKS.sub("", _SIGNS.sub("", text))
         if not _NUMBER.fullmatch(number):
             raise CellProblem(f"{text!r} is no number; write it like 12.50.")
+        for match in _SIGNS.finditer(text):
+            sign = look_up(match[0].strip(), after=False)
+            if sign is None or (currency is not None and currency not in sign.codes):
+                raise CellProblem(f"{text!r} is not in {currency or 'a known currency'}.")
         certain = _certain(number)
         if certain and self.mark and certain != self.mark:
             raise CellProblem(

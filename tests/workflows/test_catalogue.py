@@ -52,6 +52,109 @@ def test_a_second_file_changes_only_what_it_states(street: Street) -> None:
     assert len(street.rows(sku_identifier)) == 3
 
 
+CRATE = "sku,name,currency,pack,size,current_price\nC,{},EUR,6,330 ml,5.94\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "content"),
+    [
+        # A file of prices leaves alone what another file said is sold together.
+        (CRATE.format("Cola"), "sku,name,currency,current_price\nC,Cola,EUR,6.10\n", (6, 1980)),
+        (CRATE.format("Cola 330 ml"), "sku,name,currency\nC,Cola Classic 330 ml,EUR\n", (6, 1980)),
+        (CRATE.format("Cola"), "sku,name,currency,pack\nC,Cola,EUR,12\n", (12, 3960)),
+        (CRATE.format("Cola"), "sku,name,currency,size\nC,Cola,EUR,330 ml\n", (6, 1980)),
+        (CRATE.format("Cola"), "sku,name,currency,size\nC,Cola,EUR,4 x 500 ml\n", (4, 2000)),
+        # What a file states counts, and so does a cell that it leaves blank.
+        (CRATE.format("Cola"), "sku,name,currency,pack,size\nC,Cola,EUR,,\n", (1, None)),
+        (CRATE.format("Cola"), "sku,name,currency,pack,size\nC,Cola,EUR,4,500 ml\n", (4, 2000)),
+        # What was only read from the name follows the name.
+        ("sku,name,currency\nC,Cola 330 ml,EUR\n", "sku,name,currency\nC,Cola 500 ml,EUR\n", (1, 500)),
+        ("sku,name,currency\nC,Cola 6 x 330 ml,EUR\n", "sku,name,currency\nC,Cola,EUR\n", (1, None)),
+    ],
+)
+def test_a_file_without_a_column_leaves_the_content(
+    street: Street, first: str, second: str, content: tuple[int, int | None]
+) -> None:
+    store = CatalogueStore(street.engine)
+    catalogue.import_skus(store, street.file(first), now=NOON, by="ann")
+    catalogue.import_skus(store, street.file(second), now=NOON, by="ann")
+    (row,) = street.rows(sku)
+    assert (row.pack, row.base_quantity) == content
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ("sku,name,currency\nK-1,Kettle,USD\n", "currency"),
+        ("sku,name,currency,tax_basis\nK-1,Kettle,EUR,excl\n", "tax_basis"),
+        ("sku,name,currency,tax_basis\nK-1,Kettle,USD,excl\n", "currency"),
+    ],
+)
+def test_a_price_is_not_called_by_another_currency_or_tax_basis(
+    street: Street, text: str, column: str
+) -> None:
+    street.catalogue()
+    store = CatalogueStore(street.engine)
+    with pytest.raises(ProblemsFound, match=rf"line 2, column {column}: the price of 'K-1' is 20\.50 EUR"):
+        catalogue.import_skus(store, street.file(text), now=NOON, by="ann")
+    (row,) = street.rows(sku)
+    assert (row.name, row.currency, row.tax_basis) == ("Brewster Kettle 1 l", "EUR", "incl")
+    for price in ("22.00", ""):
+        told = text.replace("\nK-1", ",current_price\nK-1").rstrip() + f",{price}\n"
+        catalogue.import_skus(store, street.file(told), now=NOON, by="ann")
+        (row,) = street.rows(sku)
+        assert row.current_price == (Decimal(price) if price else None)
+
+
+def test_costs_do_not_hold_on_another_tax_basis(street: Street) -> None:
+    """A floor of 11.50 before tax is none of 11.50 with it."""
+    street.catalogue()
+    store = CatalogueStore(street.engine)
+    coming = street.file("sku,cogs,valid_from\nK-1,9.00,2027-01-01\n", "coming.csv")
+    catalogue.import_costs(store, coming, now=NOON, by="ann")
+    net = street.file("sku,name,currency,tax_basis,current_price\nK-1,Kettle,EUR,excl,17.00\n")
+    done = catalogue.import_skus(store, net, now=NOON, by="ann")
+    assert "1 SKUs change their tax basis" in done.notes[0]
+    street.observe("20.00", at=NOON)
+    street.match()
+    street.price()
+    assert "cost_stale" in {finding["code"] for finding in street.decision().findings}
+    assert [row.valid_to for row in street.rows(sku_cost)] == [NOON, datetime(2027, 1, 1, tzinfo=UTC)]
+    again = catalogue.import_skus(store, net, now=NOON, by="ann")
+    assert again.notes == ()
+
+
+@pytest.mark.parametrize("cell", ["$12.50", "USD 12.50", "12.50 £", "ABC 12.50"])
+def test_an_amount_in_another_currency_is_a_mistake(street: Street, cell: str) -> None:
+    store = CatalogueStore(street.engine)
+    path = street.file(f"sku,name,currency,current_price\nA,Tea,EUR,{cell}\n")
+    with pytest.raises(ProblemsFound, match="is not in EUR"):
+        catalogue.import_skus(store, path, now=NOON, by="ann")
+    street.catalogue(costs="")
+    with pytest.raises(ProblemsFound, match="is not in EUR"):
+        catalogue.import_costs(store, street.file(f"sku,cogs\nK-1,{cell}\n"), now=NOON, by="ann")
+
+
+@pytest.mark.parametrize(
+    ("currency", "cell"), [("EUR", "€12.50"), ("EUR", "12.50 EUR"), ("CAD", "$12.50"), ("GBP", "£ 12.50")]
+)
+def test_an_amount_may_name_its_own_currency(street: Street, currency: str, cell: str) -> None:
+    path = street.file(f"sku,name,currency,current_price\nA,Tea,{currency},{cell}\n")
+    catalogue.import_skus(CatalogueStore(street.engine), path, now=NOON, by="ann")
+    assert street.rows(sku)[0].current_price == Decimal("12.50")
+
+
+@pytest.mark.parametrize(
+    "cell", ["9 521234 500001", f"{GTIN} 9521234500018", f"{GTIN}|9521234500018", f'"{GTIN}, 9521234500018"']
+)
+def test_a_cell_has_one_gtin_as_printed_or_several(street: Street, cell: str) -> None:
+    path = street.file(f"sku,name,currency,gtin\nA,Tea,EUR,{cell}\n")
+    catalogue.import_skus(CatalogueStore(street.engine), path, now=NOON, by="ann")
+    found = [row.value for row in street.rows(sku_identifier)]
+    assert found == [f"0{GTIN}", "09521234500018"][: len(found)]
+    assert len(found) == (2 if "018" in cell else 1)
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
