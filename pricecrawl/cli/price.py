@@ -187,7 +187,7 @@ def policy_list(as_json: AsJson = False) -> None:
 
     from pricecrawl.cli.output import out, print_json
     from pricecrawl.cli.session import database
-    from pricecrawl.db.policies import PolicyStore
+    from pricecrawl.db.policies import PolicyRow, PolicyStore
 
     with database() as engine:
         store = PolicyStore(engine)
@@ -195,7 +195,14 @@ def policy_list(as_json: AsJson = False) -> None:
         with engine.connect() as conn:
             held = store.in_force(conn, datetime.now(UTC))
     if as_json:
-        print_json([{name: getattr(row, name) for name in row.__slots__ if name != "body"} for row in rows])
+        names = [name for name in PolicyRow.__slots__ if name != "body"]
+        in_force = None if held is None else held.version
+        print_json(
+            [
+                {name: getattr(row, name) for name in names} | {"in_force": row.version == in_force}
+                for row in rows
+            ]
+        )
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("policy", "from", "author", "approved by", ""):
@@ -210,8 +217,8 @@ def policy_list(as_json: AsJson = False) -> None:
     )
 
 
-def policy_show(version: str) -> None:
-    """Print one version as JSON."""
+def policy_show(version: str, as_json: AsJson = False) -> None:  # noqa: ARG001
+    """Print one version; as JSON in any case."""
     from pricecrawl.cli.output import print_json
     from pricecrawl.cli.session import database
     from pricecrawl.db.policies import PolicyStore
@@ -241,5 +248,6 @@ def policy_propose(file: Path, *, by: By = None) -> None:
         policies.propose(PolicyStore(engine), policy, by=current_user(by), now=datetime.now(UTC))
     out.print(
         f"policy {policy.version} waits: somebody else runs "
-        f"`pricecrawl review approve policy:{policy.version} --reason ...`"
+        f"`pricecrawl review approve policy:{policy.version} --reason ...`",
+        soft_wrap=True,
     )

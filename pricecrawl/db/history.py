@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -14,6 +14,7 @@ from pricecrawl.db.pricing import OFFER_COLUMNS, RELEVANT
 from pricecrawl.db.sql import chunks
 from pricecrawl.db.store import Store
 from pricecrawl.db.tables import (
+    candidate_review,
     competitor,
     evidence,
     fx_rate,
@@ -38,20 +39,26 @@ _THEN = (
 
 @dataclass(slots=True)
 class Past:
-    """One SKU's history: its row, costs, settings of its own, and every reading of its listings by time."""
+    """One SKU's history: its row, costs, settings of its own, and every reading of its listings by time.
+
+    `before` are readings from shortly before the replayed time, which still counted when it began.
+    `chosen` is by observation what a person chose of a reading in doubt, and when.
+    """
 
     sku: Any
     costs: list[Any] = field(default_factory=list)
     overrides: Any = None
+    before: list[Any] = field(default_factory=list)
     seen: list[Any] = field(default_factory=list)
+    chosen: dict[int, tuple[datetime, Mapping[str, Any]]] = field(default_factory=dict)
     price_at_start: Decimal | None = None
 
 
 class HistoryStore(Store):
     """Reading only."""
 
-    def pasts(self, since: datetime) -> Iterator[Past]:
-        """Every active SKU with the readings from `since` on, SKU by SKU."""
+    def pasts(self, since: datetime, *, back: timedelta = timedelta(0)) -> Iterator[Past]:
+        """Every active SKU with the readings from `since` on and those of `back` before, SKU by SKU."""
         after = ""
         while True:
             with self.engine.connect() as conn:
@@ -62,7 +69,7 @@ class HistoryStore(Store):
                 after = rows[-1].sku
                 pasts = {row.sku: Past(row, price_at_start=row.current_price) for row in rows}
                 for names in chunks(list(pasts)):
-                    self._fill(conn, names, pasts, since)
+                    self._fill(conn, names, pasts, since, back)
             yield from pasts.values()
 
     def rates(self) -> list[Any]:
@@ -70,7 +77,9 @@ class HistoryStore(Store):
         with self.engine.connect() as conn:
             return list(conn.execute(select(fx_rate)))
 
-    def _fill(self, conn: Connection, names: Sequence[str], pasts: dict[str, Past], since: datetime) -> None:
+    def _fill(
+        self, conn: Connection, names: Sequence[str], pasts: dict[str, Past], since: datetime, back: timedelta
+    ) -> None:
         for row in conn.execute(select(sku_cost).where(sku_cost.c.sku.in_(names))):
             pasts[row.sku].costs.append(row)
         for own in conn.execute(select(sku_policy).where(sku_policy.c.sku.in_(names))):
@@ -84,12 +93,25 @@ class HistoryStore(Store):
             .join(source, source.c.slug == listing.c.source)
             .join(competitor, competitor.c.source == listing.c.source, isouter=True)
             .where(
-                mapping.c.sku.in_(names), mapping.c.status.in_(RELEVANT), observation.c.observed_at >= since
+                mapping.c.sku.in_(names),
+                mapping.c.status.in_(RELEVANT),
+                observation.c.observed_at >= since - back,
             )
             .order_by(observation.c.observed_at, observation.c.id)
         )
+        doubtful: dict[int, str] = {}
         for reading in conn.execute(readings):
-            pasts[reading.sku].seen.append(reading)
+            past = pasts[reading.sku]
+            (past.seen if reading.observed_at >= since else past.before).append(reading)
+            if reading.needs_review:
+                doubtful[reading.observation_id] = reading.sku
+        for some in chunks(list(doubtful)):
+            answers = select(
+                candidate_review.c.observation_id, candidate_review.c.decided_at, candidate_review.c.chosen
+            ).where(candidate_review.c.observation_id.in_(some), candidate_review.c.status == "approved")
+            for answer in conn.execute(answers):
+                of = answer.observation_id
+                pasts[doubtful[of]].chosen[of] = (answer.decided_at, answer.chosen)
         decided = (
             select(price_decision.c.sku, price_decision.c.current_price)
             .where(price_decision.c.sku.in_(names), price_decision.c.created_at >= since)

@@ -113,6 +113,13 @@ class Policy:
                 overrides[name] = {**below, **value} if name in _TABLES else value
         return dataclasses.replace(self.default, **overrides) if overrides else self.default
 
+    @property
+    def longest_freshness(self) -> int:
+        """Minutes after which no offer counts any more, whatever the SKU."""
+        name = "freshness_cap_minutes"
+        layers = (*self.categories.values(), *self.skus.values())
+        return max([self.default.freshness_cap_minutes, *(int(layer.get(name, 0)) for layer in layers)])
+
 
 BUILTIN = Policy(version=BUILTIN_VERSION, valid_from=datetime(1970, 1, 1, tzinfo=UTC))
 
@@ -126,6 +133,9 @@ _SHARES = frozenset(
     | {"anomaly_cost_share", "anomaly_outlier_share", "anomaly_market_move"}
     | {"breaker_sku_share", "breaker_value_share", "canary_share"}
 )
+# Ages and windows end within what a calendar holds: a year, a year, ten years.
+_MOST = {"_minutes": 525_600, "_hours": 8_760, "_days": 3_650}
+MOST = 1_000_000
 _CHOICES = {
     "strategy": tuple(STRATEGIES),
     "unknown_shipping": ("none", "exclude"),
@@ -227,13 +237,15 @@ def _value(key: str, value: Any) -> Any:
             raise TypeError("it must be true or false.")
         return value
     if isinstance(example, int):
-        return _count(value)
+        return _count(key, value)
     if value is None and example is None:
         return None
     return _share(key, _decimal(value))
 
 
 def _share(key: str, amount: Decimal) -> Decimal:
+    if key == "max_price" and not amount:
+        raise ValueError("it must be more than 0.")
     if key in _UNDER_ONE and amount >= 1:
         raise ValueError("it must be under 1 (0.10 is 10 %).")
     if key in _SHARES and amount > 1:
@@ -245,7 +257,7 @@ def _table(key: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise TypeError("it must be a table, such as { DE = 0.19 }.")
     if key == "cadence_minutes":
-        return {str(name): _count(item) for name, item in value.items()}
+        return {str(name): _count(key, item) for name, item in value.items()}
     return {str(name): _share(key, _decimal(item)) for name, item in value.items()}
 
 
@@ -279,9 +291,12 @@ def _decimal(value: Any) -> Decimal:
     return amount
 
 
-def _count(value: Any) -> int:
+def _count(key: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ValueError("it must be a whole number of 0 or more.")
+    most = next((most for unit, most in _MOST.items() if key.endswith(unit)), MOST)
+    if value > most:
+        raise ValueError(f"it must be at most {most}.")
     return value
 
 

@@ -1,15 +1,16 @@
 """What a policy would have done with what was seen: two policies side by side, nothing written.
 
 Time runs SKU by SKU. Whenever a run has read one of its listings, the price is decided under each
-policy from the readings known by then; an allowed price becomes the price of the next moment under
-that policy, one in review or blocked leaves it. Mappings, listings' facts and switches are today's.
+policy from the readings known by then, those from before the replayed time among them; an allowed price
+becomes the price of the next moment under that policy, one in review or blocked leaves it. Mappings,
+listings' facts and switches are today's; what a person chose of a reading in doubt counts from then on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -19,10 +20,10 @@ from pricecrawl.domain.errors import ProblemsFound, UsageProblem
 from pricecrawl.pricing.decision import Decision, decide
 from pricecrawl.pricing.findings import Inputs, Verdict
 from pricecrawl.pricing.fx import Rates
-from pricecrawl.pricing.market_price import market_price
+from pricecrawl.pricing.market_price import MarketPrice, market_price
 from pricecrawl.pricing.policy import BUILTIN, Policy, Settings, read_policy
 from pricecrawl.workflows.offers import cost_of, offer_of, rates_of, subject_of
-from pricecrawl.workflows.policies import overrides_of
+from pricecrawl.workflows.policies import settings_of
 
 _ZERO = Decimal(0)
 
@@ -89,15 +90,15 @@ def run(
     sides = tuple(Side(policy.version) for policy in policies)
     rates = rates_of(store.rates())
     skus = moments = 0
-    for past in store.pasts(since):
+    back = timedelta(minutes=max(policy.longest_freshness for policy in policies))
+    for past in store.pasts(since, back=back):
         if not past.seen:
             continue
         skus += 1
         moments += len(_moments(past))
         for policy, side in zip(policies, sides, strict=True):
-            own = None if past.overrides is None else overrides_of(past.overrides, past.sku.sku)
-            settings = policy.resolve(past.sku.sku, past.sku.category, own)
-            _replay(past, settings, side, rates, countries)
+            settings, _ = settings_of(policy, past.sku.sku, past.sku.category, past.overrides)
+            _replay(past, settings, side, since=since, rates=rates, countries=countries)
     if skus == 0:
         raise UsageProblem(
             f"no listing of a SKU was observed since {since:%Y-%m-%d}: there is nothing to replay."
@@ -124,10 +125,18 @@ def _moments(past: Past) -> list[list[Any]]:
     return sorted(groups.values(), key=lambda rows: rows[-1].observed_at)
 
 
-def _replay(past: Past, settings: Settings, side: Side, rates: Rates, countries: Mapping[str, str]) -> None:
+def _replay(
+    past: Past,
+    settings: Settings | None,
+    side: Side,
+    *,
+    since: datetime,
+    rates: Rates,
+    countries: Mapping[str, str],
+) -> None:
     start = past.price_at_start
     final, variable_cost = start, None
-    for made in _decisions(past, settings, side.version, rates=rates, countries=countries):
+    for made in _decisions(past, settings, side.version, since=since, rates=rates, countries=countries):
         before, proposed = made.inputs.subject.current_price, made.computed.proposed
         allowed = made.verdict is Verdict.ALLOW and proposed is not None
         final = proposed if allowed else before
@@ -148,17 +157,30 @@ def _replay(past: Past, settings: Settings, side: Side, rates: Rates, countries:
 
 
 def _decisions(
-    past: Past, settings: Settings, version: str, *, rates: Rates, countries: Mapping[str, str]
+    past: Past,
+    settings: Settings | None,
+    version: str,
+    *,
+    since: datetime,
+    rates: Rates,
+    countries: Mapping[str, str],
 ) -> Iterator[Decision]:
     """A decision per moment; each starts from the price that the one before left."""
-    known: dict[int, Any] = {}
-    previous: Decimal | None = None
+    known = {row.listing_id: row for row in past.before}
     ours = replace(subject_of(past.sku), current_price=past.price_at_start)
+
+    def market_at(at: datetime) -> MarketPrice:
+        chosen = {of: choice for of, (when, choice) in past.chosen.items() if when <= at}
+        offers = tuple(
+            offer_of(row, countries=countries, held=frozenset(), chosen=chosen) for row in known.values()
+        )
+        return market_price(ours, offers, settings=settings or Settings(), rates=rates, now=at)
+
+    previous = market_at(since).price
     for rows in _moments(past):
         known.update((row.listing_id, row) for row in rows)
         at = rows[-1].observed_at
-        offers = tuple(offer_of(row, countries=countries, held=frozenset()) for row in known.values())
-        snapshot = market_price(ours, offers, settings=settings, rates=rates, now=at)
+        snapshot = market_at(at)
         cost = cost_of(past.costs, at)
         if cost is not None and cost.confirmed_at > at:
             cost = replace(cost, confirmed_at=at)  # what was confirmed later was not stale then

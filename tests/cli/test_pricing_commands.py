@@ -174,7 +174,9 @@ def test_a_policy_is_proposed_by_one_and_approved_by_another(shell: Shell, tmp_p
     code, out, _ = shell("review", "approve", "policy:v2", "--reason", "fine", "--by", "bob")
     assert (code, "policy v2 is in force now." in out) == (0, True)
     assert good(shell("price", "policy", "show", "v2"))["default"]["required_margin"] == "0.2"
+    assert good(shell("price", "policy", "show", "v2", "--json"))["version"] == "v2"
     (row,) = good(shell("price", "policy", "list", "--json"))
+    assert row["in_force"] is True
     assert (row["version"], row["approved_by"]) == ("v2", "bob")
 
 

@@ -121,6 +121,30 @@ def test_a_mistake_is_named_with_its_place(text: str, message: str) -> None:
     assert message in str(caught.value)
 
 
+COUNTS = [f.name for f in dataclasses.fields(Settings) if type(f.default) is int]
+
+
+@pytest.mark.parametrize("name", [*COUNTS, "cadence_minutes"])
+def test_a_number_that_no_calendar_holds_is_refused(name: str) -> None:
+    head = f'version = "x"\nvalid_from = 2026-02-01\n[default]\n{name} = '
+    shape = "{{A = {}}}" if name == "cadence_minutes" else "{}"
+    with pytest.raises(UsageProblem, match=rf"{name} = .* it must be at most \d+"):
+        read(head + shape.format(10**13))
+    most = 525_600 if name.endswith("_minutes") else 3_650
+    assert read(head + shape.format(most))
+
+
+def test_a_price_of_nothing_is_no_ceiling() -> None:
+    with pytest.raises(UsageProblem, match="more than 0"):
+        read('version = "x"\nvalid_from = 2026-02-01\n[default]\nmax_price = 0')
+
+
+def test_how_long_an_offer_may_count_at_most() -> None:
+    assert BUILTIN.longest_freshness == 120
+    text = 'version = "x"\nvalid_from = 2026-02-01\n[sku."W"]\nfreshness_cap_minutes = 300'
+    assert read(text).longest_freshness == 300
+
+
 def test_every_setting_can_be_written() -> None:
     """No field may exist that a policy file cannot set."""
     body = policy_body(BUILTIN)

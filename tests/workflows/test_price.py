@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import threading
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -26,7 +27,7 @@ from pricecrawl.db.tables import (
 )
 from pricecrawl.domain.availability import Availability
 from pricecrawl.domain.errors import UsageProblem
-from pricecrawl.pricing.policy import read_policy
+from pricecrawl.pricing.policy import Settings, read_policy
 from pricecrawl.workflows import holds, policies, price, review
 from tests.factories import NOON, an_observation
 from tests.workflows.street import COUNTRIES, NOW, Street, codes, excluded
@@ -182,6 +183,17 @@ def test_the_members_price_beside_a_public_one_leaves_the_public_one_alone(price
     priced.price()
     assert priced.decision().market_price == Decimal("19.50")
     assert excluded(priced.snapshot(priced.decision().snapshot_id)) == {"pots": ["member_price"]}
+
+
+def test_the_widest_windows_that_a_policy_may_name_are_usable(priced: Street) -> None:
+    names = [field.name for field in dataclasses.fields(Settings) if type(field.default) is int]
+    most = {name: 525_600 if name.endswith("minutes") else 3_650 for name in names}
+    body = {"version": "wide", "valid_from": "2026-01-01", "default": most}
+    store = PolicyStore(priced.engine)
+    policies.propose(store, read_policy(body), by="ann", now=NOON)
+    policies.approve(store, "wide", by="bob", reason="patience", now=NOON)
+    priced.price()
+    assert (priced.decision().policy_version, priced.decision().status) == ("wide", "APPROVED")
 
 
 def test_settings_of_one_sku_are_part_of_the_policys_version(priced: Street) -> None:

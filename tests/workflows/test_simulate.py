@@ -1,16 +1,18 @@
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from pricecrawl.db.history import HistoryStore
-from pricecrawl.db.tables import metadata
+from pricecrawl.db.policies import PolicyStore
+from pricecrawl.db.tables import candidate_review, metadata
 from pricecrawl.domain.availability import Availability
 from pricecrawl.domain.errors import UsageProblem
+from pricecrawl.domain.reasons import ReviewReason
 from pricecrawl.pricing.policy import read_policy
 from pricecrawl.workflows import simulate
 from tests.factories import NOON
@@ -21,10 +23,10 @@ def policy(**default: Any) -> Any:
     return read_policy({"version": "what-if", "valid_from": "2026-01-01", "default": default})
 
 
-def replayed(street: Street, candidate: Any) -> simulate.Simulated:
-    return simulate.run(
-        HistoryStore(street.engine), candidate, since=NOON - timedelta(days=1), now=NOW, countries=COUNTRIES
-    )
+def replayed(
+    street: Street, candidate: Any, *, since: datetime = NOON - timedelta(days=1)
+) -> simulate.Simulated:
+    return simulate.run(HistoryStore(street.engine), candidate, since=since, now=NOW, countries=COUNTRIES)
 
 
 def rows_everywhere(street: Street) -> dict[str, int]:
@@ -93,3 +95,64 @@ def test_no_past_is_said(street: Street) -> None:
     street.catalogue()
     with pytest.raises(UsageProblem, match="there is nothing to replay"):
         replayed(street, policy())
+
+
+def test_what_was_read_shortly_before_still_counts_when_the_replay_begins(street: Street) -> None:
+    """By hand: until 11:50 + 120 min the lowest is 20.00; the offer of 22.00 alone would ask for more."""
+    street.catalogue()
+    street.observe("20.00", at=NOON - timedelta(minutes=10))
+    street.observe("22.00", source="mugs", at=NOON)
+    street.observe("22.10", source="mugs", at=NOON + timedelta(minutes=110, seconds=1))
+    street.match(now=NOW + timedelta(hours=3))
+    done = replayed(street, policy(), since=NOON).current
+    # First down to 20.00, then, when that is too old, 10.5 % up: for a person.
+    assert (done.decisions, done.changes, done.reviews) == (2, 1, 1)
+    assert (done.revenue, done.winning, done.priced) == (Decimal("20.00"), 2, 2)
+
+
+@pytest.mark.parametrize(("late", "moments"), [(timedelta(0), 2), (timedelta(microseconds=1), 1)])
+def test_the_first_reading_counts_from_its_own_moment_on(
+    street: Street, late: timedelta, moments: int
+) -> None:
+    street.catalogue()
+    street.observe("20.00", at=NOON)
+    street.observe("19.90", at=NOON + timedelta(hours=1))
+    street.match(now=NOW + timedelta(hours=3))
+    assert replayed(street, policy(), since=NOON + late).moments == moments
+
+
+def test_a_market_that_had_jumped_when_the_replay_begins_is_seen(street: Street) -> None:
+    street.catalogue()
+    street.observe("30.00", at=NOON - timedelta(minutes=10))
+    street.observe("20.00", at=NOON)
+    street.match(now=NOW)
+    assert replayed(street, policy(), since=NOON).current.reviews == 1
+    assert replayed(street, policy(anomaly_market_move="0.50"), since=NOON).candidate.reviews == 0
+
+
+def test_what_a_person_chose_counts_from_then_on(street: Street) -> None:
+    street.catalogue()
+    doubtful = {"needs_review": True, "review_reasons": (ReviewReason.TIE,)}
+    street.observe("20.00", at=NOON, **doubtful)
+    street.observe("25.00", source="mugs", at=NOON + timedelta(minutes=10))
+    street.observe("25.10", source="mugs", at=NOON + timedelta(minutes=50))
+    street.match(now=NOW)
+    with street.engine.begin() as conn:
+        chosen = {"kind": "standard", "amount": "19.80", "currency": "EUR", "tax_basis": "unknown"}
+        conn.execute(
+            update(candidate_review).values(
+                status="approved", decided_at=NOON + timedelta(minutes=30), chosen=chosen
+            )
+        )
+    done = replayed(street, policy()).current
+    # In doubt: nothing to go by, then 25.00 where the doubt may hide a lower one; settled: 19.80.
+    assert (done.decisions, done.blocks, done.reviews, done.changes) == (3, 1, 1, 1)
+    assert done.revenue == Decimal("19.80")
+
+
+def test_settings_of_one_sku_that_cannot_be_read_block_here_too(week: Street) -> None:
+    store = PolicyStore(week.engine)
+    with store.begin() as tx:
+        store.override(tx, "K-1", {"required_margin": "lots"}, by="ann", now=NOW)
+    done = replayed(week, policy())
+    assert (done.current.blocks, done.candidate.blocks) == (3, 3)
