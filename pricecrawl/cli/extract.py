@@ -16,7 +16,7 @@ from pricecrawl.domain.run import EXIT_DONE, EXIT_FAILED, EXIT_REFUSED
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from pricecrawl.extraction.answer import Facts
+    from pricecrawl.extraction.facts import Facts
     from pricecrawl.extraction.rules import Rules
     from pricecrawl.sources.model import Source
 
@@ -38,7 +38,7 @@ def answer(given: BatchInput) -> dict[str, Any]:
 
 
 def _facts(given: BatchInput, rules: Rules | None = None) -> Facts:
-    from pricecrawl.extraction.answer import Facts
+    from pricecrawl.extraction.facts import Facts
 
     return Facts(
         kind=given.kind,

@@ -5,22 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pricecrawl.domain.market import Market
+from pricecrawl.extraction.facts import Facts, moment, zone
+from pricecrawl.extraction.listing_answer import answer_listing, empty_answer
 from pricecrawl.extraction.platforms import shopify
 from pricecrawl.extraction.platforms.feed import Feed
 from pricecrawl.extraction.platforms.general import read_general
 from pricecrawl.extraction.platforms.woocommerce import is_store_url, read_store
 
-if TYPE_CHECKING:
-    from pricecrawl.extraction.answer import Facts
-
 
 def answer_feed(facts: Facts) -> dict[str, Any]:
     """Items and completeness of one feed response; the asked-for or only item is lifted to the top."""
-    from pricecrawl.extraction.answer import answer_listing, empty_answer
-
     answer = empty_answer()
     answer["page"] = "feed"
     answer["items"] = None
@@ -41,7 +38,8 @@ def answer_feed(facts: Facts) -> dict[str, Any]:
         answer["trace"] = [f"No list of products: {said}. Nothing may count as missing."]
         return answer
     items = [
-        answer_listing(raw, market=facts.market, given=facts.market, now=_now(facts)) for raw in feed.listings
+        answer_listing(raw, market=facts.market, given=facts.market, now=moment(facts.observed_at))
+        for raw in feed.listings
     ]
     for item in items:
         item["page"] = "product"
@@ -68,16 +66,8 @@ def _parsed(body: bytes) -> Any:
         return None
 
 
-def _now(facts: Facts) -> Any:
-    from pricecrawl.extraction.answer import moment
-
-    return moment(facts.observed_at)
-
-
 def _times(data: Any, facts: Facts) -> dict[str, Any]:
     """An observation's instant in UTC, and the shop's own day of it."""
-    from pricecrawl.extraction.answer import moment, zone
-
     known = data if isinstance(data, Mapping) else {}
     seen = moment(str(known.get("observed_at") or facts.observed_at or ""))
     if seen is None:

@@ -10,7 +10,8 @@ from typing import Any
 
 from pricecrawl.cli.output import plain
 from pricecrawl.domain.market import Market
-from pricecrawl.extraction.answer import Facts, answer_page
+from pricecrawl.extraction.answer import answer_page
+from pricecrawl.extraction.facts import Facts
 from pricecrawl.extraction.rules import Rules
 
 URL = "https://shop.example/p/1"
