@@ -9,7 +9,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, func, select, text, true, update
+from sqlalchemy import Connection, Select, bindparam, func, or_, select, text, true, tuple_, update
 
 from pricecrawl.db.sql import chunks, insert_rows, listed, next_ids, unindexed
 from pricecrawl.db.store import Store
@@ -112,8 +112,19 @@ class PricingStore(Store):
         return list(conn.execute(select(hold).where(hold.c.cleared_at.is_(None)).order_by(hold.c.id)))
 
     def rates(self, conn: Connection, since: date) -> list[Any]:
-        """Exchange rates of days from `since` on."""
-        query = select(fx_rate).where(fx_rate.c.rate_date >= since.isoformat())
+        """Exchange rates of days from `since` on, and of each pair the last before it.
+
+        That one may be too old to convert with: then it is told that it is, and not that there is none.
+        """
+        rate, day = fx_rate.c, since.isoformat()
+        last = (
+            select(rate.base, rate.quote, func.max(rate.rate_date))
+            .where(rate.rate_date < day)
+            .group_by(rate.base, rate.quote)
+        )
+        query = select(fx_rate).where(
+            or_(rate.rate_date >= day, tuple_(rate.base, rate.quote, rate.rate_date).in_(last))
+        )
         return list(conn.execute(query))
 
     def decided(self, conn: Connection, ids: Sequence[str]) -> set[str]:

@@ -166,6 +166,35 @@ def test_a_reading_that_a_person_confirmed_counts_at_the_confirmed_price(priced:
     assert excluded(priced.snapshot(priced.decision().snapshot_id)) == {"mugs": ["tax_basis_mismatch"]}
 
 
+@pytest.mark.parametrize(
+    ("days", "most", "market_price", "reasons"),
+    [
+        (5, 5, "16.00", []),
+        (6, 5, None, ["stale_fx_rate"]),
+        (40, 60, "16.00", []),
+        (400, 5, None, ["stale_fx_rate"]),
+        (400, 400, "16.00", []),
+    ],
+)
+def test_how_old_a_rate_may_be_is_for_the_policy_to_say(
+    street: Street, days: int, most: int, market_price: str | None, reasons: list[str]
+) -> None:
+    street.catalogue()
+    street.observe("20.00", currency="USD")
+    street.match()
+    rate = {"base": "EUR", "quote": "USD", "rate": Decimal("1.25"), "rate_source": "live"}
+    day = (NOON - timedelta(days=days)).date().isoformat()
+    change(street.engine, insert(fx_rate).values(**rate, rate_date=day, fetched_at=NOON))
+    body = {"version": "p", "valid_from": "2026-01-01", "default": {"fx_max_age_days": most}}
+    store = PolicyStore(street.engine)
+    policies.propose(store, read_policy(body), by="ann", now=NOON)
+    policies.approve(store, "p", by="bob", reason="ok", now=NOON)
+    street.price()
+    found = street.decision().market_price
+    assert (found if found is None else round(found, 2)) == (market_price and Decimal(market_price))
+    assert excluded(street.snapshot(street.decision().snapshot_id)).get("kettles", []) == reasons
+
+
 def test_a_promotion_in_another_money_than_the_price_takes_nothing_off(priced: Street) -> None:
     priced.observe("19.80", source="mugs", promotion_text="€0.30 off at checkout")
     priced.observe("19.60", source="pots", promotion_text="₩5 off at checkout")
