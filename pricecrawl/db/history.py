@@ -113,11 +113,11 @@ class HistoryStore(Store):
                 of = answer.observation_id
                 pasts[doubtful[of]].chosen[of] = (answer.decided_at, answer.chosen)
         decided = (
-            select(price_decision.c.sku, price_decision.c.current_price)
+            select(price_decision.c.sku, price_decision.c.currency, price_decision.c.current_price)
             .where(price_decision.c.sku.in_(names), price_decision.c.created_at >= since)
             .order_by(price_decision.c.sequence.desc())
         )
         # The last one assigned is the oldest: what we asked for when the replayed time began.
         for made in conn.execute(decided):
-            if made.current_price is not None:
+            if made.current_price is not None and made.currency == pasts[made.sku].sku.currency:
                 pasts[made.sku].price_at_start = made.current_price

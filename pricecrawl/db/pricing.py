@@ -284,7 +284,11 @@ class PricingStore(Store):
         snapshot = market_price_snapshot.c
         last = (
             select(snapshot.market_price)
-            .where(snapshot.sku == sku.c.sku, snapshot.market_price.is_not(None))
+            .where(
+                snapshot.sku == sku.c.sku,
+                snapshot.market_price.is_not(None),
+                snapshot.currency == sku.c.currency,  # a SKU may be sold in another one by now
+            )
             .order_by(snapshot.computed_at.desc(), snapshot.id.desc())
             .limit(1)
             .scalar_subquery()

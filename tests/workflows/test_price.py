@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import Engine, insert, update
 
 from pricecrawl.db.events import verify_chain
+from pricecrawl.db.history import HistoryStore
 from pricecrawl.db.holds import HoldStore
 from pricecrawl.db.policies import PolicyRow, PolicyStore
 from pricecrawl.db.pricing import PricingStore
@@ -30,7 +31,7 @@ from pricecrawl.domain.errors import UsageProblem
 from pricecrawl.pricing.policy import Settings, read_policy
 from pricecrawl.workflows import holds, policies, price, review
 from tests.factories import NOON, an_observation
-from tests.workflows.street import COUNTRIES, NOW, Street, codes, excluded
+from tests.workflows.street import COSTS, COUNTRIES, NOW, SKUS, Street, codes, excluded
 
 LATER = NOW + timedelta(minutes=5)
 
@@ -193,6 +194,21 @@ def test_how_old_a_rate_may_be_is_for_the_policy_to_say(
     found = street.decision().market_price
     assert (found if found is None else round(found, 2)) == (market_price and Decimal(market_price))
     assert excluded(street.snapshot(street.decision().snapshot_id)).get("kettles", []) == reasons
+
+
+def test_what_was_asked_in_another_currency_is_no_yardstick(priced: Street) -> None:
+    """20.00 euros are no jump from 3200 yen, and 3280 yen no price to begin a replay in euros with."""
+    yen = SKUS.replace("20.50", "3280").replace("EUR", "JPY")
+    priced.catalogue(skus=yen, costs=COSTS)
+    priced.observe("3200", currency="JPY", at=NOON + timedelta(minutes=1))
+    priced.price()
+    assert (priced.decision().currency, priced.decision().market_price) == ("JPY", Decimal(3200))
+    priced.catalogue()
+    priced.observe("20.00", at=NOON + timedelta(minutes=2))
+    priced.price(now=LATER)
+    assert codes(priced.decision()) == set()
+    (past,) = HistoryStore(priced.engine).pasts(NOON)
+    assert past.price_at_start == Decimal("20.50")
 
 
 def test_a_promotion_in_another_money_than_the_price_takes_nothing_off(priced: Street) -> None:
