@@ -132,20 +132,17 @@ class AdobeCommerceTarget(HttpTarget):
             return Rejected("not_accepted", str(item.get("error_message") or item["status"])[:300])
         return Accepted(OperationRef(answer.body["bulk_uuid"], command.ref))
 
-    def poll(self, operation: OperationRef) -> WriteOutcome:
-        """Where an operation of the queue stands; what failed for now counts as unknown."""
+    def _poll(self, operation: OperationRef) -> WriteOutcome:
+        # What failed for now counts as unknown.
         answer = self._http.send(
             "GET", f"{self._rest}/V1/bulk/{quote(operation.id, safe='')}/detailed-status"
         )
         if not isinstance(answer, Answer):
             # Asking failed; about the write that says nothing.
             return Accepted(operation)
-        try:
-            item = answer.body["operations_list"][0]
-            status, text = int(item["status"]), str(item.get("result_message") or "")[:300]
-            refused = _refused(_result(item))
-        except (KeyError, IndexError, TypeError, ValueError):
-            return Accepted(operation)
+        item = answer.body["operations_list"][0]
+        status, text = int(item["status"]), str(item.get("result_message") or "")[:300]
+        refused = _refused(_result(item))
         if status == _OPEN:
             return Accepted(operation)
         if status == _COMPLETE:

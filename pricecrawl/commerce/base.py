@@ -8,6 +8,9 @@ write means that nothing was written, and an answer that cannot be understood is
 from __future__ import annotations
 
 import abc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from decimal import InvalidOperation
 from typing import ClassVar
@@ -15,7 +18,9 @@ from typing import ClassVar
 from pricecrawl.commerce.amounts import checked
 from pricecrawl.commerce.http import Http
 from pricecrawl.pricing.ports import (
+    Accepted,
     Ambiguous,
+    Applied,
     Capabilities,
     Conflict,
     Effective,
@@ -61,17 +66,13 @@ class HttpTarget(abc.ABC):
 
     def resolve(self, sku: str, scope: PriceScope) -> TargetRef | NotFound | Ambiguous:
         """Find the platform's own address of a SKU's price; TargetUnavailable on an outage."""
-        try:
+        with self._understood():
             return self._resolve(sku, scope)
-        except UNEXPECTED as problem:
-            raise self._strange(problem) from problem
 
     def read(self, ref: TargetRef, scope: PriceScope, view: View = View.AUTHORITATIVE) -> PriceState:
         """The price as it is now; TargetUnavailable on an outage."""
-        try:
+        with self._understood():
             return self._read(ref, scope, view)
-        except UNEXPECTED as problem:
-            raise self._strange(problem) from problem
 
     def write(self, command: WritePrice) -> WriteOutcome:
         """Send one write, once; never raises for an answered call and never retries."""
@@ -85,19 +86,25 @@ class HttpTarget(abc.ABC):
         named = {name for name in PLACES if getattr(scope, name)}
         if named - self.places or scope.min_quantity != 1:  # written anyway, it would be another price
             return Rejected("scope", f"{self.name} cannot write a price of scope {scope.key}")
+        command = replace(command, timeout_s=min(command.timeout_s, self._http.timeout))
         try:
-            return self._write(command)
+            with self._http.within(command.within_s):
+                return self._discreet(self._write(command))
         except TargetUnavailable as problem:
             # Only what is read before the write raises this: nothing was written.
             if problem.throttled:
                 return Throttled(problem.retry_after_s)
-            return NotSent(f"the state before the write: {problem}")
+            return NotSent(self._http.hide(f"the state before the write: {problem}"))
         except UNEXPECTED as problem:
             return Unknown(str(self._strange(problem)))
 
     def poll(self, operation: OperationRef) -> WriteOutcome:
         """State of an accepted write; only where `capabilities.asynchronous`."""
-        raise NotImplementedError(f"{self.name} does not accept writes for later")
+        try:
+            return self._discreet(self._poll(operation))
+        except UNEXPECTED:
+            # Asking failed; about the write that says nothing.
+            return Accepted(operation)
 
     def exchanges(self) -> tuple[Exchange, ...]:
         """The calls that this thread made since it last asked, oldest first."""
@@ -111,6 +118,9 @@ class HttpTarget(abc.ABC):
 
     @abc.abstractmethod
     def _write(self, command: WritePrice) -> WriteOutcome: ...
+
+    def _poll(self, operation: OperationRef) -> WriteOutcome:
+        raise NotImplementedError(f"{self.name} does not accept writes for later")
 
     def _before(self, command: WritePrice) -> PriceState | Rejected | Conflict:
         """The state right before a write, if the write fits it."""
@@ -128,6 +138,35 @@ class HttpTarget(abc.ABC):
         if command.expected_amount is not None and now.amount != command.expected_amount:
             return Conflict(now.revision, f"the price is {now.amount} by now")
         return now
+
+    @contextmanager
+    def _understood(self) -> Iterator[None]:
+        """A read that does not come to an answer, in words without a secret."""
+        try:
+            yield
+        except TargetUnavailable as problem:
+            text = self._http.hide(str(problem))
+            raise TargetUnavailable(
+                text, throttled=problem.throttled, retry_after_s=problem.retry_after_s
+            ) from None
+        except UNEXPECTED as problem:
+            raise self._strange(problem) from problem
+
+    def _discreet(self, outcome: WriteOutcome) -> WriteOutcome:
+        """The outcome without a secret that the shop repeats."""
+        match outcome:
+            case Rejected(code, detail):
+                return Rejected(self._http.hide(code), self._http.hide(detail))
+            case Conflict(revision, detail):
+                return Conflict(revision, self._http.hide(detail))
+            case Applied(revision, detail):
+                return Applied(revision, self._http.hide(detail))
+            case Unknown(cause):
+                return Unknown(self._http.hide(cause))
+            case NotSent(cause):
+                return NotSent(self._http.hide(cause))
+            case _:
+                return outcome
 
     def _strange(self, problem: Exception) -> TargetUnavailable:
         return TargetUnavailable(f"{self.name} gave an answer of unexpected shape ({type(problem).__name__})")

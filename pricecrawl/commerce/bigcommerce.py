@@ -52,7 +52,7 @@ class BigCommerceTarget(HttpTarget):
         timeout: float = 20.0,
     ) -> None:
         capabilities = Capabilities(
-            money=MoneyForm.FLOAT, tax_bases=(tax_basis,), max_batch=50, settle_time=settle_time
+            money=MoneyForm.FLOAT, tax_bases=(tax_basis,), settle_time=settle_time
         )
         super().__init__(name, capabilities, Http({"X-Auth-Token": token}, secrets=(token,), timeout=timeout))
         self._api = api_url.rstrip("/")

@@ -90,7 +90,7 @@ class CommercetoolsTarget(HttpTarget):
         with self._asking:
             if time.monotonic() >= self._token_until:
                 given = self._login.read("POST", self._token_url, form=self._grant).body
-                self._token = given["access_token"]
+                self._token = self._http.token = given["access_token"]
                 # Asked for again a minute early, so that it cannot end between a read and a write.
                 self._token_until = time.monotonic() + float(given.get("expires_in", 300)) - 60
             return {"Authorization": f"Bearer {self._token}"}

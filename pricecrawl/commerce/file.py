@@ -85,7 +85,6 @@ class FileTarget:
             effective_window=True,
             read_lag=settle_time,
             settle_time=settle_time,
-            max_batch=1,
         )
         self._fs: Any
         if url.startswith("sftp://"):
@@ -173,14 +172,17 @@ class FileTarget:
     def poll(self, operation: OperationRef) -> WriteOutcome:
         """Where the file is now: still waiting, taken, or refused."""
         try:
+            # In this order: a file that is moved meanwhile is seen, and one that waits anew is not taken
+            # for the one of that name that was refused before.
+            if self._fs.exists(self._path("in", operation.id)):
+                return Accepted(operation)
             if self._fs.exists(self._path("done", operation.id)):
                 return Applied()
             if self._fs.exists(self._path("failed", operation.id)):
                 return Rejected("import_failed", f"the shop moved {operation.id} to failed/")
-            if self._fs.exists(self._path("in", operation.id)):
-                return Accepted(operation)
-        except OSError as problem:
-            return Unknown(f"the folder cannot be reached: {_words(problem)}")
+        except OSError:
+            # Asking failed; about the write that says nothing.
+            return Accepted(operation)
         return Conflict(detail=f"{operation.id} is in none of the folders")
 
     def exchanges(self) -> tuple[Exchange, ...]:

@@ -31,15 +31,32 @@ def data(answer: Answer | Failure) -> Any:
 
 
 def _failure(errors: Any, body: dict[str, Any]) -> Failure:
-    first = errors[0] if isinstance(errors, list) and isinstance(errors[0], dict) else {}
-    extensions = first.get("extensions")
-    code = str(extensions.get("code", "")) if isinstance(extensions, dict) else ""
+    rows = [row for row in errors if isinstance(row, dict)] if isinstance(errors, list) else []
+    codes, first = [_code(row) for row in rows], rows[0] if rows else {"message": errors}
     message = str(first.get("message", ""))[:300]
-    if code == "THROTTLED" or message == "Throttled":
+    if "THROTTLED" in codes or message == "Throttled":
         return Throttled(_restored(body))
-    if code in _CRASHED:
-        return Unknown(f"graphql: {code}")
-    return Rejected(code.lower() or "graphql_error", message)
+    if crashed := _CRASHED.intersection(codes):
+        return Unknown(f"graphql: {', '.join(sorted(crashed))}")
+    if _ran(rows, body.get("data")):
+        return Unknown(f"graphql: it failed while it answered: {message}")
+    return Rejected(next(filter(None, codes), "graphql_error").lower(), message)
+
+
+def _code(error: dict[str, Any]) -> str:
+    extensions = error.get("extensions")
+    return str(extensions.get("code", "")) if isinstance(extensions, dict) else ""
+
+
+def _ran(errors: list[Any], answer: Any) -> bool:
+    """Whether a mutation was carried out and only its answer is broken (GraphQL 2021, 7.1.2: `path`).
+
+    An error further down than the mutation itself, or beside a part of the answer, came after it.
+    """
+    paths = [row.get("path") for row in errors]
+    if any(isinstance(path, list) and len(path) > 1 for path in paths):
+        return True
+    return isinstance(answer, dict) and any(value is not None for value in answer.values())
 
 
 def _restored(body: dict[str, Any]) -> float | None:

@@ -8,10 +8,12 @@ after it wrote, or before. Secrets never reach an error text or an exchange: the
 from __future__ import annotations
 
 import json
+import math
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -64,6 +66,8 @@ class Http:
         self._secrets = tuple(text for text in (*secrets, *(auth or ())) if len(text) > 2)
         self._own = threading.local()
         self.timeout = timeout
+        self.token = ""
+        """A secret that changes: hidden like the others."""
 
     def _session(self) -> requests.Session:
         session: requests.Session | None = getattr(self._own, "session", None)
@@ -88,10 +92,20 @@ class Http:
         log.clear()
         return taken
 
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Nothing that this thread sends leaves later than in so many seconds."""
+        self._own.until = time.monotonic() + seconds
+        try:
+            yield
+        finally:
+            self._own.until = math.inf
+
     def hide(self, text: str) -> str:
         """The text without any secret in it."""
-        for secret in self._secrets:
-            text = text.replace(secret, HIDDEN)
+        for secret in (*self._secrets, self.token):
+            if secret:
+                text = text.replace(secret, HIDDEN)
         return text
 
     def send(
@@ -107,6 +121,8 @@ class Http:
     ) -> Answer | Failure:
         """One call, once. Redirects are not followed: a write must not land somewhere else."""
         place = f"{method} {urlsplit(url).path}"
+        if time.monotonic() > getattr(self._own, "until", math.inf):
+            return NotSent(f"{place}: too late for it")
         limit = timeout or self.timeout
         failure: Failure | None = None
         status, raw, answered = None, b"", {}
@@ -131,7 +147,7 @@ class Http:
             failure = Unknown(f"{place}: {problem}")
         given = "" if json_body is None else json.dumps(json_body, ensure_ascii=False, default=str)
         # A form holds credentials and nothing else: it is how a token is asked for.
-        self._keep(f"{method} {url}", given, status, "" if form else raw.decode("utf-8", "replace"))
+        self._keep(f"{method} {_shown(url)}", given, status, "" if form else raw.decode("utf-8", "replace"))
         if failure is not None or status is None:
             return failure or Unknown(f"{place}: no answer")
         return self._judge(status, raw, requests.structures.CaseInsensitiveDict(answered), place)
@@ -188,6 +204,12 @@ def describe(failure: Failure) -> str:
             return f"no trustworthy answer: {cause}"
 
 
+def _shown(url: str) -> str:
+    """The address without who calls it: a password may stand before the host."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
 def _body(response: requests.Response, deadline: float) -> bytes:
     """The whole body, within the time and size that one answer may take."""
     parts, size = [], 0
@@ -215,8 +237,11 @@ def _not_answered(problem: requests.exceptions.RequestException, place: str) -> 
 
 
 def _wait(headers: Mapping[str, str]) -> float | None:
-    value = headers.get("Retry-After")
-    return None if not value else retry_after(value, datetime.now(UTC))
+    value, reset = headers.get("Retry-After", ""), headers.get("X-Rate-Limit-Time-Reset-Ms", "").strip()
+    asked = retry_after(value, datetime.now(UTC)) if value else None
+    if asked is None and reset.isascii() and reset.isdigit():  # BigCommerce's own, in milliseconds
+        return float(reset[:12]) / 1000
+    return asked
 
 
 def _summary(body: Any) -> str:

@@ -75,7 +75,6 @@ class ShopifyTarget(HttpTarget):
         capabilities = Capabilities(
             # `updatedAt` has steps of a second and moves with anything of the variant.
             revision_moves_on_price=False,
-            max_batch=250,
             settle_time=settle_time,
         )
         http = Http({"X-Shopify-Access-Token": token}, secrets=(token,), timeout=timeout)

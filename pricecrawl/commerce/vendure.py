@@ -69,7 +69,6 @@ class VendureTarget(HttpTarget):
             revision_moves_on_price=True,
             money=MoneyForm.MINOR,
             storefront_view=bool(shop_url),
-            max_batch=80,
             max_parallel_writers=4,
             settle_time=settle_time,
         )

@@ -44,7 +44,7 @@ class WooCommerceTarget(HttpTarget):
         timeout: float = 20.0,
     ) -> None:
         capabilities = Capabilities(
-            revision_moves_on_price=False, storefront_view=True, max_batch=100, settle_time=settle_time
+            revision_moves_on_price=False, storefront_view=True, settle_time=settle_time
         )
         super().__init__(name, capabilities, Http(auth=(key, secret), timeout=timeout))
         self._api = f"{base_url.rstrip('/')}/wp-json/wc/v3"

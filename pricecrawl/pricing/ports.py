@@ -7,6 +7,7 @@ publisher's own, for no platform takes our key and most are last-writer-wins.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -126,7 +127,11 @@ class PriceState:
 
 @dataclass(frozen=True, slots=True)
 class WritePrice:
-    """One absolute price to set. `decision_id` is the idempotency key; `sequence` grows per scope."""
+    """One absolute price to set. `decision_id` is the idempotency key; `sequence` grows per scope.
+
+    `timeout_s` is how long its answer is waited for at most (a target's own patience may be shorter), and
+    `within_s` how soon it has to leave: after that somebody else may be writing this price.
+    """
 
     publication_id: str
     decision_id: str
@@ -138,6 +143,7 @@ class WritePrice:
     expected_amount: Decimal | None = None
     effective: Effective = field(default_factory=Effective)
     timeout_s: float = 20.0
+    within_s: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,12 +214,11 @@ class Capabilities:
     """What a platform can do, so that the publisher knows what to check.
 
     `settle_time` is how long after a lost answer a late write may still land; `read_lag` how long a
-    read may show the old price; `max_batch` how many prices one call takes.
+    read may show the old price; `max_parallel_writers` how many prices are written to it at a time.
     """
 
     cas: Cas = Cas.NONE
     revision_moves_on_price: bool = False
-    native_idempotency: bool = False
     asynchronous: bool = False
     effective_window: bool = False
     replaces_siblings: bool = False
@@ -221,8 +226,6 @@ class Capabilities:
     storefront_view: bool = False
     money: MoneyForm = MoneyForm.DECIMAL
     tax_bases: tuple[TaxBasis, ...] = (TaxBasis.INCLUSIVE, TaxBasis.EXCLUSIVE)
-    max_batch: int = 1
-    batch_atomic: bool = True
     max_parallel_writers: int = 1
     read_lag: timedelta = timedelta(0)
     settle_time: timedelta = timedelta(seconds=30)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import time
 from dataclasses import replace
 from decimal import Decimal
@@ -31,6 +33,8 @@ from pricecrawl.pricing.ports import (
 from tests.commerce.benches import TIMEOUT, Bench
 from tests.factories import NOON
 from tests.shops.fault_proxy import Fault, http_reply
+
+MUTATIONS = ("productVariantsBulkUpdate", "priceListFixedPricesAdd", "updateProductVariants")
 
 
 def command(bench: Bench, sku: str, amount: str | Decimal, **more: object) -> WritePrice:
@@ -266,6 +270,18 @@ def test_late_answer(bench: Bench) -> None:
 
 
 @pytest.mark.needs("proxy")
+def test_too_late_to_be_sent(bench: Bench) -> None:
+    """What is read before the write took so long that somebody else may be writing by now."""
+    assert bench.proxy
+    sku = bench.take()
+    before, order = bench.price(sku), command(bench, sku, "9.99", within_s=0.3)
+    bench.proxy.faults.append(Fault("delay", b"", seconds=0.6))
+    assert isinstance(bench.target.write(order), NotSent)
+    assert (bench.price(sku), writes(bench)) == (before, 0)
+    assert isinstance(finish(bench, bench.target.write(replace(order, within_s=60.0))), Applied)
+
+
+@pytest.mark.needs("proxy")
 @pytest.mark.parametrize(("header", "wait"), [("Retry-After: 7\r\n", 7.0), ("", None)])
 def test_throttled(bench: Bench, header: str, wait: float | None) -> None:
     assert bench.proxy
@@ -371,6 +387,45 @@ def test_no_secret_is_shown(bench: Bench) -> None:
     assert "not allowed" in str(kept)
     assert bench.secret not in f"{outcome}{kept}"
     assert bench.target.exchanges() == ()
+
+
+@pytest.mark.needs("proxy")
+def test_no_secret_is_shown_whatever_the_status(bench: Bench) -> None:
+    """A refusal within HTTP 200, of any platform's shape, and a read that is refused."""
+    assert bench.proxy
+    said = f"key {bench.secret} is not allowed"
+    for body in (
+        {"errors": [{"message": said}]},
+        {"errors": [{"message": said, "extensions": {"code": bench.secret}}]},
+        {"errors": said},
+        {"data": {name: {"userErrors": [{"message": said}]} for name in MUTATIONS}},
+        [{"message": said, "parameters": [bench.secret]}],
+        {"request_items": [{"status": "rejected", "error_message": said}]},
+    ):
+        order = command(bench, bench.take(), "9.99")
+        reply = http_reply("200 OK", json.dumps(body))
+        bench.proxy.faults[:] = [Fault("answer", bench.write, reply=reply)]
+        assert bench.secret not in f"{bench.target.write(order)}{bench.target.exchanges()}"
+        bench.proxy.faults[:] = [Fault("answer", b"", times=9, reply=reply)]
+        with pytest.raises(TargetUnavailable) as caught:
+            bench.target.read(order.ref, bench.scope)
+        assert bench.secret not in f"{caught.value!r}{caught.value.__cause__!r}{bench.target.exchanges()}"
+        bench.proxy.faults.clear()
+
+
+@pytest.mark.needs("proxy")
+def test_who_calls_stands_in_no_address(bench: Bench) -> None:
+    """A password before the host, as for a shop behind one more door."""
+    assert bench.proxy
+    order = command(bench, bench.take(), "9.99")
+    behind = bench.make(bench.proxy.url.replace("//", "//staging:canary-door@"))
+    with contextlib.suppress(TargetUnavailable):
+        behind.read(order.ref, bench.scope)
+    outcome = behind.write(order)
+    kept = behind.exchanges()
+    assert kept
+    assert "canary-door" not in f"{outcome}{kept}"
+    assert "127.0.0.1" in kept[0].request
 
 
 def test_two_writes_of_one_publication(bench: Bench) -> None:

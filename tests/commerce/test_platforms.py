@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,6 +61,12 @@ def adobe() -> Iterator[Bench]:
 @pytest.fixture
 def woocommerce() -> Iterator[Bench]:
     with benches.woocommerce_bench() as bench:
+        yield bench
+
+
+@pytest.fixture
+def bigcommerce() -> Iterator[Bench]:
+    with benches.bigcommerce_bench() as bench:
         yield bench
 
 
@@ -198,6 +207,40 @@ def test_shopify_user_errors(shopify: Bench) -> None:
     assert (outcome.code, row["price"]) == ("product_suspended", before)
 
 
+@pytest.mark.parametrize(
+    ("error", "answer", "kind"),
+    [
+        ({"message": "no", "extensions": {"code": "ACCESS_DENIED"}, "path": ["m"]}, None, Rejected),
+        ({"message": "no", "extensions": {"code": "ACCESS_DENIED"}}, {"m": None}, Rejected),
+        # The mutation ran, and its answer cannot be told in full: whether it wrote is to be read.
+        ({"message": "boom", "path": ["m", 0, "updatedAt"]}, None, Unknown),
+        ({"message": "boom", "path": ["m", 0, "updatedAt"]}, {"m": None}, Unknown),
+        ({"message": "boom", "extensions": {"code": "FORBIDDEN"}, "path": ["m", 0]}, {"m": [None]}, Unknown),
+        ({"message": "boom"}, {"m": {"userErrors": []}}, Unknown),
+    ],
+)
+def test_graphql_errors_beside_an_answer(shopify: Bench, error: Any, answer: Any, kind: type) -> None:
+    order = command(shopify, shopify.take(), "9.99")
+    body = json.dumps({"errors": [error], "data": answer})
+    assert shopify.proxy
+    shopify.proxy.faults.append(Fault("answer", shopify.write, reply=http_reply("200 OK", body)))
+    outcome = shopify.target.write(order)
+    assert isinstance(outcome, kind), outcome
+
+
+def test_graphql_any_of_several_errors(shopify: Bench) -> None:
+    """The one that matters may come second."""
+    order = command(shopify, shopify.take(), "9.99")
+    errors = [
+        {"message": "deprecated"},
+        {"message": "boom", "extensions": {"code": "INTERNAL_SERVER_ERROR"}},
+    ]
+    body = json.dumps({"errors": errors, "data": None})
+    assert shopify.proxy
+    shopify.proxy.faults.append(Fault("answer", shopify.write, reply=http_reply("200 OK", body)))
+    assert isinstance(shopify.target.write(order), Unknown)
+
+
 def test_medusa_sends_all_prices(medusa: Bench) -> None:
     sku = medusa.take()
     before = medusa.siblings(sku)
@@ -243,3 +286,60 @@ def test_woocommerce_sale_masks_the_price(woocommerce: Bench) -> None:
     shown = woocommerce.target.read(order.ref, woocommerce.scope, View.STOREFRONT)
     assert (shown.amount, shown.kind) == (Decimal("5.00"), "sale")
     assert row["sale_price"] == "5.00"
+
+
+@pytest.mark.parametrize(
+    ("headers", "wait"),
+    [
+        ("X-Rate-Limit-Time-Reset-Ms: 15000\r\n", 15.0),
+        ("X-Rate-Limit-Time-Reset-Ms: 15000\r\nRetry-After: 4\r\n", 4.0),
+        ("X-Rate-Limit-Time-Reset-Ms: 250\r\nRetry-After: soon\r\n", 0.25),
+        ("X-Rate-Limit-Time-Reset-Ms: soon\r\n", None),
+    ],
+)
+def test_bigcommerce_says_when_its_window_ends(bigcommerce: Bench, headers: str, wait: float | None) -> None:
+    order = command(bigcommerce, bigcommerce.take(), "9.99")
+    reply = http_reply("429 Too Many Requests", "{}", headers)
+    assert bigcommerce.proxy
+    bigcommerce.proxy.faults.append(Fault("answer", bigcommerce.write, reply=reply))
+    assert bigcommerce.target.write(order) == Throttled(wait)
+
+
+def test_a_target_has_its_own_patience(bigcommerce: Bench) -> None:
+    """A write waits for its answer as long as the target's setting says, not as long as a publisher may."""
+    hasty = bigcommerce.make(timeout=1.0)
+    order = command(bigcommerce, bigcommerce.take(), "9.99", timeout_s=60.0)
+    assert bigcommerce.proxy
+    bigcommerce.proxy.faults.append(Fault("delay", bigcommerce.write, seconds=3.0))
+    assert isinstance(hasty.write(order), Unknown)
+
+
+def test_a_file_that_was_refused_and_comes_again(tmp_path: Path) -> None:
+    """The one in `failed/` has the same name: it is the one that waits that is asked about."""
+    with benches.file_bench(tmp_path) as bench:
+        sku = bench.take()
+        order = command(bench, sku, "9.99")
+        taken = bench.target.write(order)
+        assert isinstance(taken, Accepted)
+        [path] = (tmp_path / "in").iterdir()
+        path.rename(tmp_path / "failed" / path.name)
+        assert isinstance(bench.target.poll(taken.operation), Rejected)
+        assert bench.target.write(order) == taken
+        assert bench.target.poll(taken.operation) == taken
+        bench.work()
+        assert isinstance(bench.target.poll(taken.operation), Applied)
+        assert bench.price(sku) == Decimal("9.99")
+
+
+def test_adobe_queue_answers_in_another_shape(adobe: Bench) -> None:
+    """About the write that says nothing."""
+    taken = adobe.target.write(command(adobe, adobe.take(), "9.99"))
+    assert isinstance(taken, Accepted)
+    assert adobe.proxy
+    for body in ("[]", '{"operations_list": [7]}', _queue('"[\\"no\\"]"'), _queue('"["')):
+        adobe.proxy.faults[:] = [Fault("answer", b"detailed-status", reply=http_reply("200 OK", body))]
+        assert adobe.target.poll(taken.operation) == taken, body
+
+
+def _queue(result: str) -> str:
+    return f'{{"operations_list": [{{"status": 1, "result_serialized_data": {result}}}]}}'
