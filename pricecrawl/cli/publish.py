@@ -97,16 +97,23 @@ def verify(
             except TargetUnavailable as problem:
                 raise Refused(f"the shop cannot be read: {problem}.") from None
     wrong = [item for item in found if not item.ok]
+    unread = [item for item in found if not item.read]
     if as_json:
-        print_json({"verified": len(found) - len(wrong), "wrong": len(wrong), "publications": found})
+        verified = len(found) - len(wrong) - len(unread)
+        print_json(
+            {"verified": verified, "wrong": len(wrong), "not_read": len(unread), "publications": found}
+        )
     else:
         for item in found if publication is not None else wrong:
             mark = "[green]as it should be[/]" if item.ok else "[red]not as it should be[/]"
             out.print(f"{item.publication_id}: {mark} ({item.detail})", soft_wrap=True)
         if publication is None:
-            out.print(f"{len(found)} prices looked at, {len(wrong)} of them are not as we left them")
+            seen = len(found) - len(unread)
+            out.print(f"{seen} prices looked at, {len(wrong)} of them are not as we left them")
     if wrong:
         raise ProblemsFound("somebody else changed a price: `pricecrawl jobs list` shows the incidents.")
+    if unread:
+        raise Refused(f"{len(unread)} prices could not be read: {unread[0].detail}.")
 
 
 def rollback(

@@ -239,15 +239,21 @@ class PublicationStore(Store):
         return _one(tx, select(publication_lease).where(*where))
 
     def drop_lease(self, tx: Connection, row: Fields, *, now: datetime, verified: bool = False) -> None:
-        """Give the lease back; `verified` also remembers the decision's place in the order."""
+        """Give the lease back; `verified` also remembers the decision's place in the order.
+
+        A lease that another publication of the same price has by now stays.
+        """
         where = [publication_lease.c[name] == row[name] for name in ("target", "sku", "scope")]
-        values: dict[str, Any] = {"owner": "", "publication_id": "", "until": now}
         lease = _one(tx, select(publication_lease).where(*where))
         if lease is None:
             return
+        values: dict[str, Any] = {}
+        if lease["publication_id"] == row["publication_id"]:
+            values = {"owner": "", "publication_id": "", "until": now}
         if verified:
             values["last_sequence"] = max(lease["last_sequence"], row["sequence"])
-        tx.execute(update(publication_lease).where(*where).values(**values))
+        if values:
+            tx.execute(update(publication_lease).where(*where).values(**values))
 
     def lease(self, conn: Connection, row: Fields) -> Fields | None:
         """The lease on a publication's price."""

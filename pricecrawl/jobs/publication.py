@@ -23,6 +23,9 @@ from pricecrawl.workflows.publisher import Publisher
 
 _log = logging.getLogger(__name__)
 
+_LAST_LOOK = 60.0
+"""Seconds that an ending worker lets a look at one price take."""
+
 _serving: list[Publisher] = []
 
 Result = dict[str, Any]
@@ -163,21 +166,17 @@ def work(publisher: Publisher, *, every: float, once: bool = False, patrol: time
     """Take up what waits, every so many seconds, until a signal; with `once`, until nothing is open.
 
     Every `patrol` each price that we left in a shop is looked at, and one that somebody else changed
-    is an incident.
+    is an incident; meanwhile, for that may take long, what is asked for is taken up.
     """
     stop = threading.Event()
-    due = datetime.now(UTC)
-    with _until_signal(stop):
+    if patrol is not None and once:
+        _patrol(publisher, stop)
+    with _until_signal(stop), _patrolling(publisher, None if once else patrol, stop):
         while not stop.is_set():
-            now = datetime.now(UTC)
             try:
-                resume(publisher, now=now)
-                if patrol is not None and now >= due:
-                    due = now + patrol
-                    for target in publisher.placements:
-                        verify.patrol(publisher, target, now=now)
+                resume(publisher, now=datetime.now(UTC))
             except Exception:
-                # A database or a shop that is away for a moment must not leave the prices unwatched.
+                # A database that is away for a moment must not leave the prices unwritten.
                 if once:
                     raise
                 _log.exception("this look for work failed; the next is in %s seconds", every)
@@ -187,6 +186,36 @@ def work(publisher: Publisher, *, every: float, once: bool = False, patrol: time
                 if not any(row["target"] in publisher.placements for row in rows):
                     return
             stop.wait(min(every, 1.0) if once else every)
+
+
+def _patrol(publisher: Publisher, stop: threading.Event) -> None:
+    for target in publisher.placements:
+        verify.patrol(publisher, target, now=datetime.now(UTC), stop=stop.is_set)
+
+
+@contextmanager
+def _patrolling(publisher: Publisher, every: timedelta | None, stop: threading.Event) -> Iterator[None]:
+    """Look at what is in the shops again and again, in a thread of its own, until `stop`."""
+
+    def watch(pause: float) -> None:
+        while not stop.is_set():
+            try:
+                _patrol(publisher, stop)
+            except Exception:
+                # A shop or a database that is away for a moment must not leave the prices unwatched.
+                _log.exception("this look at the shops failed; the next is in %s seconds", pause)
+            stop.wait(pause)
+
+    if every is None:
+        yield
+        return
+    thread = threading.Thread(target=watch, args=(every.total_seconds(),), name="patrol", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(_LAST_LOOK)
 
 
 @contextmanager

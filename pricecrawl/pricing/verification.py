@@ -24,12 +24,13 @@ class Mismatch(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The price that should be there."""
+    """The price that should be there; `kind` is one it may have besides that of its scope."""
 
     sku: str
     scope: PriceScope
     amount: Decimal
     effective: Effective = field(default_factory=Effective)
+    kind: PriceKindAtTarget | None = None
 
 
 def compare(
@@ -53,7 +54,7 @@ def compare(
     if now.effective != wanted.effective:
         found.append(Mismatch.EFFECTIVE)
     kinds = {PriceKindAtTarget.LIST} if wanted.scope.price_list else {PriceKindAtTarget.BASE}
-    if now.kind not in kinds | ({before.kind} if before else set()):
+    if now.kind not in kinds | {wanted.kind} | ({before.kind} if before else set()):
         found.append(Mismatch.KIND)
     if before is not None:
         moved = now.revision != before.revision

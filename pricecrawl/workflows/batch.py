@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from pricecrawl.db.publications import OPEN
 from pricecrawl.domain.errors import Refused
 from pricecrawl.domain.reasons import FindingCode
 from pricecrawl.pricing.breaker import canaries
@@ -36,7 +37,8 @@ class Batch:
 def waiting(pub: Publisher, target: str, skus: Sequence[str] = (), *, now: datetime) -> list[str]:
     """Decisions that may be published to a target, of these SKUs or of all, in their order."""
     with pub.store.engine.connect() as conn:
-        return [row["decision_id"] for row in pub.store.decisions(conn, skus, target, now=now)]
+        rows = pub.store.decisions(conn, skus, target, now=now)
+        return [row["decision_id"] for row in rows if publish.only_for(pub, conn, row) in {None, target}]
 
 
 def publish_batch(
@@ -111,17 +113,25 @@ def after_canaries(pub: Publisher, made: Plan, target: str, *, now: datetime) ->
         rest = [row for of in made.rest if (row := pub.store.decision(conn, of)) is not None]
     # One that was refused, or stale by the time of writing, says nothing against the others.
     fine = {State.VERIFIED.value, State.STALE.value, State.BLOCKED.value}
-    failed = [row for row in rows if row is not None and row["status"] not in fine]
+    going = [row for row in rows if row is not None and row["status"] in OPEN]
+    failed = [row for row in rows if row is not None and row["status"] not in {*fine, *OPEN}]
     if failed:
         why = f"{len(failed)} of {len(made.first)} prices published first were not verified"
         kept, recalled = _recall(pub, rest, review(FindingCode.CANARY_FAILED, why), now)
         return After(tuple(kept), recalled)
-    if not any(row is not None and row["status"] == State.VERIFIED.value for row in rows):
+    why = ""
+    if going:
         why = (
-            f"decision {{}} is not published: none of the {len(made.first)} prices that went first could be "
-            "written, so nothing shows that the shop takes them; publish the rest again."
+            f"{len(going)} of {len(made.first)} prices that went first are still on their way; publish the "
+            "rest when those are verified."
         )
-        return After(refused={of: why.format(of) for of in made.rest})
+    elif not any(row is not None and row["status"] == State.VERIFIED.value for row in rows):
+        why = (
+            f"none of the {len(made.first)} prices that went first could be written, so nothing shows that "
+            "the shop takes them; publish the rest again."
+        )
+    if why:
+        return After(refused={of: f"decision {of} is not published: {why}" for of in made.rest})
     return After(made.rest)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from pricecrawl.domain.errors import Refused, UsageProblem
 from pricecrawl.domain.events import EventType
 from pricecrawl.domain.market import TaxBasis
+from pricecrawl.domain.said import says_something
 from pricecrawl.pricing.ports import (
     Ambiguous,
     NotFound,
@@ -58,7 +59,7 @@ from pricecrawl.workflows.recording import (
     with_attempt,
 )
 
-__all__ = ["DONE", "publication_id", "request", "run", "run_all", "step", "withdraw"]
+__all__ = ["DONE", "only_for", "publication_id", "request", "run", "run_all", "step", "withdraw"]
 
 _GOING_OUT = frozenset(
     state.value
@@ -104,6 +105,11 @@ def request(pub: Publisher, decision: str, target: str, *, now: datetime, counte
             raise UsageProblem(f"there is no decision {decision}; `pricecrawl export decisions` lists them.")
         if pub.store.get(tx, of) is not None:
             return of
+        if (only := only_for(pub, tx, made)) not in {None, target}:
+            raise Refused(
+                f"decision {decision} takes back a price of {only}; on {target} it is "
+                f"`pricecrawl rollback {made['sku']} --target {target}`."
+            )
         elsewhere = pub.store.of_decision(tx, decision)
         if not (made["status"] == State.APPROVED.value or (elsewhere and made["status"] in _GOING_OUT)):
             raise Refused(_not_approved(made))
@@ -135,6 +141,13 @@ def _moved_too_much(pub: Publisher, tx: Any, made: Fields, *, now: datetime) -> 
         return ""
     mass.recall(pub.store, tx, made, finding, now=now)
     return f"waits for review: {finding.detail}"
+
+
+def only_for(pub: Publisher, conn: Any, made: Fields) -> str | None:
+    """The target whose price a rollback takes back, and no other's; None where a decision is for all."""
+    taken = (made["steps"].get("rollback") or {}).get("publication_id")
+    row = None if taken is None else pub.store.get(conn, taken)
+    return None if row is None else str(row["target"])
 
 
 def publication_id(target: str, decision: str) -> str:
@@ -215,7 +228,7 @@ def withdraw(pub: Publisher, of: str, *, by: str, reason: str, now: datetime) ->
         UsageProblem: there is no such publication, no reason, or it is written or on its way.
     """
     need_publisher(pub.by)
-    if not reason.strip():
+    if not says_something(reason):
         raise UsageProblem('withdrawing a price needs a reason: give it with --reason "...".')
     with pub.store.begin() as tx:
         row = pub.store.get(tx, of, lock=True)
@@ -250,7 +263,8 @@ def _write(pub: Publisher, row: Fields, *, now: datetime) -> Next:
     if isinstance(before, Next):
         return before
     pub.passed(Boundary.READ, row["publication_id"])
-    started = time.monotonic()
+    # A write has to leave within half of the lease: the other half is for its answer.
+    until = time.monotonic() + pub.timings.lease.total_seconds() / 2
     intended = _intend(pub, row, before, now=now)
     if isinstance(intended, Next):
         return intended
@@ -266,10 +280,11 @@ def _write(pub: Publisher, row: Fields, *, now: datetime) -> Next:
         expected_revision=before.state.revision,
         expected_amount=before.state.amount,
         timeout_s=pub.timings.write_timeout,
+        within_s=until - time.monotonic(),
     )
     target = pub.placement(row["target"]).target
     outcome: WriteOutcome
-    if time.monotonic() - started > pub.timings.lease.total_seconds() / 2:
+    if command.within_s <= 0:
         # This process slept: somebody else may hold the lease by the time the bytes would leave.
         outcome = NotSent("the publisher was held up between intent and write")
     else:
@@ -348,12 +363,15 @@ def _intend(pub: Publisher, row: Fields, before: _Before, *, now: datetime) -> F
             why = f"{row['target']} has {row['sku']} in {state.currency}, {state.tax_basis.value}"
             return bury(pub, tx, row, why, now=now, pre_state=state_json(state))
         if state.amount != made["current_price"]:
+            if state.amount == row["amount"] and _may_have_arrived(row):
+                return _arrived(pub, tx, row, now=now)
             return _stale(pub, tx, row, made, state, now=now)
         attempts = row["attempts"] + 1
         values = {
             "pre_state": state_json(state),
             "attempts": attempts,
             "intent_at": now,
+            "sent_at": None,
             "next_check_at": None,
             "lease_owner": pub.owner,
             "lease_until": lease_until(pub, now),
@@ -422,6 +440,7 @@ def _supersede(pub: Publisher, tx: Any, row: Fields, *, now: datetime) -> None:
     if row["status"] in {State.PUBLISH_PENDING.value, State.PUBLISH_FAILED.value}:
         row = pub.store.get(tx, row["publication_id"], lock=True) or row
         close(pub, tx, row, Closed(State.STALE, "a later decision is being published"), now=now)
+        close_letters(pub, tx, row, now=now)
 
 
 def _stale(pub: Publisher, tx: Any, row: Fields, made: Fields, state: PriceState, *, now: datetime) -> Next:
@@ -441,6 +460,19 @@ def _stale(pub: Publisher, tx: Any, row: Fields, made: Fields, state: PriceState
     if standing and left(standing[0]) != state.amount:
         foreign_write(pub, tx, standing[0], state, now=now)
     return close(pub, tx, row, Closed(State.STALE, why), now=now)
+
+
+def _may_have_arrived(row: Fields) -> bool:
+    """Whether bytes of an earlier attempt may have reached the shop."""
+    came = {"applied", "accepted", "unknown", "intended"}
+    return any(attempt["outcome"] in came for attempt in (row["outcome"] or {}).get("attempts", ()))
+
+
+def _arrived(pub: Publisher, tx: Any, row: Fields, *, now: datetime) -> Next:
+    """A write that was given up landed after all; the state before it stays what was read then."""
+    row = move(pub.store, tx, row, State.PUBLISHING, now=now)
+    rollback_started(pub, tx, row, now=now)
+    return published(pub, tx, row, reconcile.UNPROVEN, now=now, sent_at=row["sent_at"] or row["intent_at"])
 
 
 def _out_of_order(pub: Publisher, tx: Any, row: Fields) -> Closed | None:

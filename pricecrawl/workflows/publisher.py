@@ -44,13 +44,13 @@ class Boundary(StrEnum):
 class Timings:
     """How patient a publisher is.
 
-    `lease` must outlast a write and its reads; `write_timeout` is seconds for one write; after
-    `max_attempts` writes or readings that came to nothing a person is asked. `backoff` doubles from
-    the first figure up to the second. `settle` overrides a target's own settle time.
+    `lease` must outlast a write and its reads; `write_timeout` is the most seconds for one write, whatever
+    a target's own patience; after `max_attempts` writes or readings that came to nothing a person is asked.
+    `backoff` doubles from the first figure up to the second. `settle` overrides a target's own settle time.
     """
 
     lease: timedelta = timedelta(minutes=2)
-    write_timeout: float = 20.0
+    write_timeout: float = 60.0
     max_attempts: int = 5
     backoff: tuple[timedelta, timedelta] = (timedelta(seconds=2), timedelta(minutes=5))
     settle: timedelta | None = None
@@ -62,6 +62,16 @@ class Timings:
         first, longest = self.backoff
         doubled: timedelta = first * int(2 ** min(max(attempts - 1, 0), 20))
         return min(longest, doubled)
+
+    def asked(self, seconds: float | None, attempts: int) -> timedelta:
+        """The pause that a shop asks for after so many attempts; None where it does not say.
+
+        Never shorter than our own, for "0 seconds" five times would be no pause, nor longer than `patience`.
+        """
+        own = self.wait(attempts)
+        if seconds is None:
+            return own
+        return max(own, timedelta(seconds=min(max(seconds, 0.0), self.patience.total_seconds())))
 
 
 @dataclass(frozen=True, slots=True)

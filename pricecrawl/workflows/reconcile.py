@@ -10,7 +10,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from pricecrawl.pricing.ports import OperationRef, PriceScope, PriceState, TargetRef, TargetUnavailable
+from pricecrawl.pricing.ports import (
+    Accepted,
+    OperationRef,
+    PriceScope,
+    PriceState,
+    TargetRef,
+    TargetUnavailable,
+    WriteOutcome,
+)
 from pricecrawl.pricing.states import State
 from pricecrawl.pricing.verification import Judgement, Wanted, judge
 from pricecrawl.workflows.incidents import foreign_write
@@ -57,7 +65,12 @@ def step(pub: Publisher, row: Fields, *, now: datetime) -> Next:
 
 def _poll(pub: Publisher, row: Fields, operation: Fields, *, now: datetime) -> Next:
     target = pub.placement(row["target"]).target
-    outcome = target.poll(OperationRef(operation["id"], TargetRef(**operation["ref"])))
+    asked = OperationRef(operation["id"], TargetRef(**operation["ref"]))
+    outcome: WriteOutcome
+    try:
+        outcome = target.poll(asked)
+    except Exception:  # an adapter's mistake in asking says nothing about the write
+        outcome = Accepted(asked)
     return record(pub, row, Answer(outcome, target.exchanges()), now=now)
 
 

@@ -137,6 +137,7 @@ def close(pub: Publisher, tx: Any, row: Fields, closed: Closed, *, now: datetime
     if closed.finding is not None:
         pub.store.add_finding(tx, row["decision_id"], closed.finding.plain())
     pub.store.drop_lease(tx, row, now=now)
+    rollback_failed(pub, tx, row, now=now)
     failed = told(
         EventType.PUBLISH_FAILED, row, now=now, by=pub.by.name, reason=closed.detail, becomes=row["status"]
     )
@@ -187,9 +188,7 @@ def unreadable(pub: Publisher, row: Fields, problem: TargetUnavailable, *, now: 
         if kept.get("unknown"):
             # While the shop does not answer, a write may wait in it: settling starts over.
             kept["unknown"] = {**kept["unknown"], "readable_since": None}
-        wait = pub.timings.wait(silent["times"])
-        if problem.retry_after_s is not None:
-            wait = timedelta(seconds=problem.retry_after_s)
+        wait = pub.timings.asked(problem.retry_after_s, silent["times"])
         why = f"{row['target']} cannot be read: {problem}"
         if now - datetime.fromisoformat(silent["since"]) >= pub.timings.patience:
             if row["status"] == State.PUBLISH_PENDING.value:
@@ -292,9 +291,7 @@ def _again(
     """Nothing was written: try the same publication once more, with the state read anew."""
     wait = pub.timings.wait(row["attempts"])
     if isinstance(outcome, Throttled):
-        why = "the shop asks us to wait"
-        if outcome.retry_after_s is not None:
-            wait = timedelta(seconds=min(outcome.retry_after_s, pub.timings.patience.total_seconds()))
+        why, wait = "the shop asks us to wait", pub.timings.asked(outcome.retry_after_s, row["attempts"])
     elif isinstance(outcome, Conflict):
         why, wait = f"the price changed before the write: {outcome.detail}", timedelta(0)
     else:

@@ -14,10 +14,12 @@ from decimal import Decimal
 from typing import Any
 
 from pricecrawl.db.pricing import PricingStore
+from pricecrawl.db.publications import IN_FLIGHT
 from pricecrawl.db.trace import TraceStore
 from pricecrawl.domain.errors import Refused, UsageProblem
 from pricecrawl.domain.events import Event, EventType
 from pricecrawl.domain.market import TaxBasis
+from pricecrawl.domain.said import says_something
 from pricecrawl.pricing.decision import Decision
 from pricecrawl.pricing.findings import Verdict
 from pricecrawl.pricing.ports import PriceState, TargetRef, TargetUnavailable
@@ -73,14 +75,19 @@ def request(
 
     Raises:
         UsageProblem: no reason; nothing published or nothing earlier; `to` was never verified there.
-        Refused: the shop cannot be read, which it must be to know from what we go back.
+        Refused: the shop cannot be read, which it must be to know from what we go back; or another price
+            is on its way there.
     """
     need_publisher(pub.by)
-    if not reason.strip():
+    if not says_something(reason):
         raise UsageProblem('a rollback needs a reason: give it with --reason "...".')
     with pub.store.engine.connect() as conn:
         rows = [row for row in pub.store.of_sku(conn, sku) if row["target"] == target]
     bad, good = _pair(rows, sku, target, to)
+    for row in rows:
+        if row["status"] in IN_FLIGHT and row["rollback_of"] != bad["publication_id"]:
+            of, status = row["publication_id"], row["status"]
+            raise Refused(f"publication {of} of {sku} is {status}: what came of it has to be known first.")
     state = _present(pub, bad)
     with pub.store.begin() as tx:
         return _decide(pub, tx, _Way(bad, good, state, reason.strip(), by), now=now)

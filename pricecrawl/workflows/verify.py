@@ -7,13 +7,23 @@ a sale or list price may mask ours, which is said and changes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from pricecrawl.db.publications import IN_FLIGHT
 from pricecrawl.domain.errors import UsageProblem
 from pricecrawl.domain.events import EventType
-from pricecrawl.pricing.ports import NotFound, PriceScope, PriceState, TargetRef, TargetUnavailable, View
+from pricecrawl.pricing.ports import (
+    NotFound,
+    PriceKindAtTarget,
+    PriceScope,
+    PriceState,
+    TargetRef,
+    TargetUnavailable,
+    View,
+)
 from pricecrawl.pricing.states import State
 from pricecrawl.pricing.verification import Mismatch, Wanted, compare
 from pricecrawl.workflows import incidents
@@ -34,12 +44,18 @@ from pricecrawl.workflows.recording import close_letters, rollback_done, rollbac
 VERDICT = 40
 """Characters of a verdict."""
 
+_SILENT = 3
+"""Prices in a row that a shop does not tell: it is away."""
+
 VERIFIED, MASKED, UNSEEN = "verified", "verified, storefront differs", "verified, storefront not seen"
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What a second look at a publication found. `ok` is False where the shop has something else."""
+    """What a second look at a publication found. `ok` is False where the shop has something else.
+
+    `read` is False where the shop did not say what it has.
+    """
 
     publication_id: str
     status: State
@@ -48,6 +64,7 @@ class Verification:
     mismatches: tuple[Mismatch, ...] = ()
     state: PriceState | None = None
     storefront: PriceState | None = None
+    read: bool = True
 
 
 def step(pub: Publisher, row: Fields, *, now: datetime) -> Next:
@@ -78,7 +95,7 @@ def again(pub: Publisher, of: str, *, now: datetime) -> Verification:
     """Look at a publication once more, whatever came of it before.
 
     What is VERIFIED stays so, for it was; that the shop has something else by now is an incident.
-    What failed verification is verified anew.
+    What failed verification is verified anew, unless another price has taken its place.
 
     Raises:
         UsageProblem: there is no such publication, or it was never written.
@@ -90,6 +107,8 @@ def again(pub: Publisher, of: str, *, now: datetime) -> Verification:
         if row is None:
             raise UsageProblem(f"there is no publication {of}.")
         if row["status"] == State.VERIFICATION_FAILED.value:
+            if (later := _overtaken(pub, tx, row)) is not None:
+                return Verification(of, State.VERIFICATION_FAILED, ok=True, detail=later)
             row = move(pub.store, tx, row, State.VERIFYING, now=now, next_check_at=None)
     status = State(row["status"])
     if status in {State.PUBLISHED, State.VERIFYING}:
@@ -114,10 +133,10 @@ def settled(pub: Publisher, row: Fields) -> Verification:
         TargetUnavailable: the shop cannot be read.
     """
     of, status = row["publication_id"], State(row["status"])
-    if (later := _overtaken(pub, row)) is not None:
-        return Verification(of, status, ok=True, detail=later)
     with pub.store.engine.connect() as conn:
-        ours = pub.store.subject(conn, row["sku"])
+        later, ours = _overtaken(pub, conn, row), pub.store.subject(conn, row["sku"])
+    if later is not None:
+        return Verification(of, status, ok=True, detail=later)
     state, shown = _look(pub, row)
     current = None if ours is None else ours.current_price
     if current is not None and state.amount == current:
@@ -130,44 +149,59 @@ def settled(pub: Publisher, row: Fields) -> Verification:
     return Verification(of, status, ok=False, detail=detail, state=state, storefront=shown)
 
 
-def patrol(pub: Publisher, target: str, *, now: datetime) -> list[Verification]:
+def patrol(
+    pub: Publisher, target: str, *, now: datetime, stop: Callable[[], bool] = lambda: False
+) -> list[Verification]:
     """Look at every price that we left in a shop, and raise an incident for each that is another.
 
-    What is being written at the moment is passed over; a price that cannot be read is not judged.
+    What is being written at the moment is passed over; a price that cannot be read is not judged, and a shop
+    that does not answer several times in a row is not asked any more. `stop` ends it early.
     """
     need_publisher(pub.by)
     pub.placement(target)
     with pub.store.engine.connect() as conn:
         rows = pub.store.standing(conn, target)
         busy = {(row["sku"], row["scope"]) for row in pub.store.open(conn, target)}
-    found = []
+    found, silent, why = [], 0, ""
     for row in rows:
         if row["status"] != State.VERIFIED.value or (row["sku"], row["scope"]) in busy:
             continue
+        if stop():
+            break
         try:
-            found.append(_still(pub, row, now=now))
+            if silent < _SILENT:
+                found.append(_still(pub, row, now=now))
+                silent = 0
+                continue
         except TargetUnavailable as problem:
-            found.append(
-                Verification(row["publication_id"], State.VERIFIED, ok=True, detail=f"not read: {problem}")
-            )
+            silent, why = silent + 1, str(problem)
+        of = row["publication_id"]
+        found.append(Verification(of, State.VERIFIED, ok=True, detail=f"not read: {why}", read=False))
     return found
 
 
 def _still(pub: Publisher, row: Fields, *, now: datetime) -> Verification:
     of = row["publication_id"]
-    if (later := _overtaken(pub, row)) is not None:
+    with pub.store.engine.connect() as conn:
+        later = _overtaken(pub, conn, row)
+    if later is not None:
         return Verification(of, State.VERIFIED, ok=True, detail=later)
     state, shown = _look(pub, row)
     target = pub.placement(row["target"]).target
-    wanted = replace(_wanted(row), amount=left(row))
-    wrong = compare(wanted, None, state, target.capabilities, written=False)
-    if not wrong:
-        taken = (row["outcome"] or {}).get("adopted")
-        verdict = _verdict(pub, row, shown) if taken is None else f"taken over by {taken['by']}"
-        return Verification(of, State.VERIFIED, True, verdict, (), state, shown)
-    detail = f"the shop has {state.amount} {state.currency}, ours is {wanted.amount} {row['currency']}"
     with pub.store.begin() as tx:
-        if Mismatch.AMOUNT in wrong:
+        row = pub.store.get(tx, of, lock=True) or row
+        wanted = replace(_wanted(row), amount=left(row), kind=_kind(row))
+        wrong = compare(wanted, None, state, target.capabilities, written=False)
+        if not wrong:
+            taken = (row["outcome"] or {}).get("adopted")
+            verdict = _verdict(pub, row, shown) if taken is None else f"taken over by {taken['by']}"
+            return Verification(of, State.VERIFIED, True, verdict, (), state, shown)
+        if (later := _overtaken(pub, tx, row)) is not None:  # while we looked
+            return Verification(of, State.VERIFIED, ok=True, detail=later)
+        detail = f"the shop has {state.amount} {state.currency}, ours is {wanted.amount} {row['currency']}"
+        if (known := _in_trouble(pub, tx, row)) is not None:
+            detail = f"{detail}; publication {known} was written since, and its incident is open"
+        elif Mismatch.AMOUNT in wrong:
             foreign_write(pub, tx, row, state, now=now)
         else:
             differs = f"it differs in {', '.join(wrong)}"
@@ -175,14 +209,33 @@ def _still(pub: Publisher, row: Fields, *, now: datetime) -> Verification:
     return Verification(of, State.VERIFIED, False, detail, wrong, state, shown)
 
 
-def _overtaken(pub: Publisher, row: Fields) -> str | None:
-    """Which later price was verified in the place of a publication's, as a sentence."""
-    with pub.store.engine.connect() as conn:
-        rows = pub.store.of_price(conn, row["target"], row["sku"], row["scope"])
-    for other in rows:
+def _overtaken(pub: Publisher, conn: Any, row: Fields) -> str | None:
+    """Which other price was verified in the place of a publication's, or is being written, as a sentence."""
+    for other in pub.store.of_price(conn, row["target"], row["sku"], row["scope"]):
+        if other["publication_id"] == row["publication_id"]:
+            continue
         if other["sequence"] > row["sequence"] and other["verified_at"] is not None:
             return f"publication {other['publication_id']} took its place"
+        if other["status"] in IN_FLIGHT:
+            return f"publication {other['publication_id']} is being written in its place"
     return None
+
+
+def _in_trouble(pub: Publisher, conn: Any, row: Fields) -> str | None:
+    """A later publication of the price that an incident is open about: what the shop has is known of."""
+    for other in pub.store.of_price(conn, row["target"], row["sku"], row["scope"]):
+        of = other["publication_id"]
+        letters = pub.letters.of(conn, incidents.LETTER, other["decision_id"])
+        if other["sequence"] > row["sequence"] and any(
+            letter["payload"].get("publication_id") == of for letter in letters
+        ):
+            return str(of)
+    return None
+
+
+def _kind(row: Fields) -> PriceKindAtTarget | None:
+    """Which kind of price it was when it was verified."""
+    return None if row["post_state"] is None else state_of(row["post_state"]).kind
 
 
 def _look(pub: Publisher, row: Fields) -> tuple[PriceState, PriceState | None]:

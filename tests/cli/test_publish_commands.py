@@ -132,6 +132,19 @@ def test_a_price_changed_in_the_shop_is_an_incident(
     assert "no dead letter" in shell("jobs", "list")[1]
 
 
+def test_a_shop_that_is_away_is_not_looked_at(
+    shell: Shell, decisions: dict[str, str], proxy: FaultProxy
+) -> None:
+    """Nothing is wrong as far as anybody knows, and nobody is told that all is well."""
+    good(shell("publish", "--all", "--json"))
+    proxy.faults.append(Fault("answer", b"", times=99, reply=http_reply("503 Service Unavailable")))
+    code, out, err = shell("verify")
+    assert (code, "0 prices looked at" in out, "5 prices could not be read" in err) == (3, True, True)
+    code, out, _ = shell("verify", "--json")
+    found = json.loads(out)
+    assert (code, found["verified"], found["wrong"], found["not_read"]) == (3, 0, 0, 5)
+
+
 def test_stale_then_adopted(
     shell: Shell, decisions: dict[str, str], store: woocommerce.WooCommerceShop
 ) -> None:

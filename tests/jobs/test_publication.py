@@ -19,7 +19,7 @@ from sqlalchemy import Engine
 from pricecrawl.db.tables import publication as publication_table
 from pricecrawl.jobs import engine as jobs
 from pricecrawl.jobs import publication
-from pricecrawl.pricing.ports import Rejected
+from pricecrawl.pricing.ports import Rejected, TargetRef
 from pricecrawl.pricing.states import State
 from pricecrawl.workflows import letters, publish
 from pricecrawl.workflows.publisher import Boundary, Publisher, Timings
@@ -174,3 +174,40 @@ def test_a_worker_outlives_one_bad_look(stall: Stall, shelf: Shelf) -> None:
     publication.work(stall.publisher(), every=0.1, patrol=timedelta(milliseconds=50))
     assert broken == []
     assert [letter.payload["found"] for letter in stall.letters("incident")] == ["2.00"]
+
+
+def test_prices_go_out_while_the_shops_are_watched(stall: Stall, shelf: Shelf, database_url: str) -> None:
+    """A look at thousands of prices takes an hour: what is asked for meanwhile does not wait for its end."""
+    decisions = decide(stall, shelf)
+    assert stall.publish(decisions[0]).status is State.VERIFIED
+    pub = stall.publisher("worker:5")
+    read, looking, enough = shelf.read, threading.Event(), threading.Event()
+
+    def slow(ref: TargetRef, *more: Any, **options: Any) -> Any:
+        if ref.sku == NAMES[0]:
+            looking.set()
+            enough.wait(60)
+        return read(ref, *more, **options)
+
+    shelf.read = slow  # type: ignore[method-assign]
+    seen = []
+
+    def ask() -> None:
+        looking.wait(60)
+        name = publish.request(pub, decisions[1], "shelf", now=stall.clock())
+        for _ in range(600):
+            with stall.street.engine.connect() as conn:
+                row = stall.store.get(conn, name)
+            if row is not None and row["status"] == "VERIFIED":
+                seen.append(enough.is_set())
+                break
+            time.sleep(0.1)
+        enough.set()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    asking = threading.Thread(target=ask)
+    with worker(stall, database_url, pub):
+        asking.start()
+        publication.work(pub, every=0.1, patrol=timedelta(hours=1))
+        asking.join(60)
+    assert seen == [False]

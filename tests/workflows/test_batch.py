@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -13,10 +14,11 @@ from pricecrawl.db.tables import price_decision
 from pricecrawl.domain.errors import Refused
 from pricecrawl.domain.roles import Principal, Role
 from pricecrawl.pricing.policy import read_policy
-from pricecrawl.pricing.ports import Applied, Rejected
+from pricecrawl.pricing.ports import Accepted, Applied, OperationRef, Rejected, TargetRef
 from pricecrawl.pricing.states import State
 from pricecrawl.workflows import batch, policies, publish, review
 from pricecrawl.workflows.batch import Batch
+from pricecrawl.workflows.publisher import Next
 from tests.factories import NOON
 from tests.workflows.shelf import Shelf
 from tests.workflows.stall import Stall
@@ -201,3 +203,21 @@ def test_a_canary_whose_price_did_not_hold(stall: Stall, shelf: Shelf) -> None:
     done = go(stall, decisions)
     assert len(done.recalled) == COUNT - 3
     assert len(shelf.writes) == 3
+
+
+def test_canaries_that_are_still_on_their_way(stall: Stall, shelf: Shelf) -> None:
+    """A shop that takes its time has refused nothing: the rest waits, and nobody has to review it."""
+    decisions = prepare(stall, shelf)
+    operation = OperationRef("op", TargetRef("K", "id-K"))
+    shelf.answers += [Accepted(operation)] * 3
+    shelf.polls += [Accepted(operation)] * 100
+    pub = stall.publisher()
+
+    def patiently(of: str) -> Next:
+        patience = timedelta(seconds=30)
+        return publish.run(pub, of, clock=stall.clock, sleep=stall.clock.sleep, patience=patience)
+
+    done = batch.publish_batch(pub, decisions, "shelf", run=patiently, clock=stall.clock)
+    assert (len(shelf.writes), done.recalled) == (3, {})
+    assert "3 of 3 prices that went first are still on their way" in next(iter(done.refused.values()))
+    assert {stall.decision(of).status for of in done.refused} == {"APPROVED"}

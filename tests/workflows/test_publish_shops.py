@@ -54,6 +54,7 @@ def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
     """A real shop behind a proxy."""
     making = {"vendure": vendure_bench, "oscar": oscar_bench}[request.param]
     with making(request.getfixturevalue(request.param)) as bench:
+        bench.target = bench.make(timeout=TIMINGS.write_timeout)
         yield bench
 
 

@@ -16,9 +16,9 @@ from pricecrawl.db.tables import price_decision, publication
 from pricecrawl.db.trace import TraceStore
 from pricecrawl.domain.errors import Refused, UsageProblem
 from pricecrawl.pricing.findings import Verdict
-from pricecrawl.pricing.ports import Rejected, Unknown
+from pricecrawl.pricing.ports import Rejected, Throttled, Unknown
 from pricecrawl.pricing.states import State
-from pricecrawl.workflows import audit, catalogue, evaluate, holds, review, rollback
+from pricecrawl.workflows import audit, batch, catalogue, evaluate, holds, publish, review, rollback
 from pricecrawl.workflows.trace import trace
 from tests.workflows.shelf import Shelf
 from tests.workflows.stall import Stall
@@ -309,6 +309,72 @@ def test_a_shop_that_cannot_be_read(stall: Stall, shelf: Shelf) -> None:
     with pytest.raises(Refused, match="cannot be read"):
         back(stall)
     assert len(stall.street.rows(publication)) == 2
+
+
+def test_a_rollback_that_is_stopped_on_its_way(stall: Stall, shelf: Shelf) -> None:
+    """Held between two attempts: the price that it takes back is still there, and not pending for ever."""
+    _, second = two_prices(stall)
+    found, pub = back(stall), stall.publisher()
+    shelf.answers.append(Throttled(5))
+    name = publish.request(pub, found.decision_id, "shelf", now=stall.clock())
+    publish.step(pub, name, now=stall.clock())
+    assert stall.publication(second).status == "ROLLBACK_PENDING"
+    store = HoldStore(stall.street.engine)
+    holds.place(store, "sku", "K-7", reason="wait", by="ann", now=stall.clock())
+    stall.clock.sleep(5)
+    assert publish.step(pub, name, now=stall.clock()).status is State.BLOCKED
+    assert stall.publication(second).status == "QUARANTINED"
+    holds.clear(store, "sku", "K-7", reason="go on", by="ann", now=stall.clock())
+    assert stall.publish(back(stall).decision_id).status is State.VERIFIED
+    assert stall.publication(second).status == "ROLLED_BACK"
+
+
+def test_while_another_price_is_on_its_way(stall: Stall, shelf: Shelf) -> None:
+    """From what we would go back is not known yet; what was not written yet is overtaken."""
+    two_prices(stall)
+    third = stall.decide({"K-7": ("19.00", "18.90")}, at=stall.clock())["K-7"]
+    stall.clock.now += timedelta(minutes=21)
+    pub = stall.publisher()
+    name = publish.request(pub, third, "shelf", now=stall.clock())
+    shelf.answers.append(Unknown("lost"))
+    publish.step(pub, name, now=stall.clock())
+    with pytest.raises(Refused, match="is PUBLISHING"):
+        back(stall)
+    assert stall.run(name).status is State.VERIFIED
+    stall.clock.now += timedelta(minutes=1)
+    assert back(stall).amount == Decimal("19.00")
+
+
+def test_asked_again_while_it_is_on_its_way(stall: Stall, shelf: Shelf) -> None:
+    two_prices(stall)
+    found, pub = back(stall), stall.publisher()
+    shelf.answers.append(Unknown("lost"))
+    name = publish.request(pub, found.decision_id, "shelf", now=stall.clock())
+    publish.step(pub, name, now=stall.clock())
+    assert back(stall) == found
+
+
+def test_a_rollback_is_for_one_target(stall: Stall, shelf: Shelf, street: Street) -> None:
+    """Nobody asked for the other shop's price, though it is the same one there."""
+    other = Shelf(name="other")
+    other.put("K-7", "20.00")
+    second = Stall(street, other, clock=stall.clock)
+    for of in two_prices(stall):
+        assert second.publish(of).status is State.VERIFIED
+    found = back(stall)
+    with pytest.raises(Refused, match="takes back a price of shelf"):
+        second.publish(found.decision_id)
+    assert stall.decision(found.decision_id).status == "APPROVED"
+    assert batch.waiting(second.publisher(), "other", now=stall.clock()) == []
+    assert batch.waiting(stall.publisher(), "shelf", now=stall.clock()) == [found.decision_id]
+    assert stall.publish(found.decision_id).status is State.VERIFIED
+    assert batch.waiting(second.publisher(), "other", now=stall.clock()) == []
+    assert other.prices["K-7"] == Decimal("19.00")
+    own = rollback.request(
+        second.publisher(), "K-7", "other", reason="there too", by="ann", now=stall.clock()
+    )
+    assert second.publish(own.decision_id).status is State.VERIFIED
+    assert other.prices["K-7"] == Decimal("19.40")
 
 
 def raise_floor(stall: Stall, amount: str) -> None:
