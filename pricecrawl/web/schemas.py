@@ -355,9 +355,10 @@ class PublicationOut(Given):
 
 
 class PublicationsOut(Given):
-    """The publications of a decision, one for each configured target."""
+    """The publications of a decision, one for each configured target; a rollback is for one alone."""
 
     publications: tuple[PublicationOut, ...]
+    refused: dict[str, str] = Field(default={}, description="Targets that take no publication now, and why.")
 
 
 class VerificationOut(Given):

@@ -41,6 +41,29 @@ def waiting(pub: Publisher, target: str, skus: Sequence[str] = (), *, now: datet
         return [row["decision_id"] for row in rows if publish.only_for(pub, conn, row) in {None, target}]
 
 
+def request_everywhere(pub: Publisher, decision: str, *, now: datetime) -> tuple[list[str], dict[str, str]]:
+    """Ask for a decision at every target that it is for: the publications, and why a target takes none.
+
+    Raises:
+        UsageProblem: there is no such decision.
+        Refused: no target takes it.
+    """
+    with pub.store.engine.connect() as conn:
+        made = pub.store.decision(conn, decision)
+        only = None if made is None else publish.only_for(pub, conn, made)
+    if only is not None and only not in pub.placements:
+        raise Refused(f"decision {decision} takes back a price of {only}, which is no target here.")
+    asked, refused = [], {}
+    for target in sorted(pub.placements) if only is None else [only]:
+        try:
+            asked.append(publish.request(pub, decision, target, now=now))
+        except Refused as problem:
+            refused[target] = str(problem)
+    if not asked:
+        raise Refused(" ".join(dict.fromkeys(refused.values())))
+    return asked, refused
+
+
 def publish_batch(
     pub: Publisher, decisions: Iterable[str], target: str, *, run: Run, clock: Callable[[], datetime]
 ) -> Batch:

@@ -227,3 +227,58 @@ def test_every_step_out_of_every_other_state_is_a_conflict(
         assert api.street.decision().status == state.value
         assert (shelf.writes, api.street.rows(publication)) == ([], [])
     engine.dispose()
+
+
+@pytest.fixture
+def other() -> Shelf:
+    made = Shelf(name="other")
+    made.put("K-1", "20.50")
+    return made
+
+
+@pytest.fixture
+def two(
+    engine: Engine,
+    database_url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    shelf: Shelf,
+    other: Shelf,
+) -> Iterator[Api]:
+    targets = {"shelf": Placement(shelf), "other": Placement(other)}
+    with open_api(engine, database_url, tmp_path, monkeypatch, targets) as made:
+        yield made
+
+
+def test_what_one_of_two_targets_does_not_take(two: Api, shelf: Shelf, other: Shelf) -> None:
+    """The other one is written all the same, and which was not is said; asked again, it is caught up with."""
+    of = two.priced()
+    two.post("/holds", {"scope": "target", "value": "shelf", "reason": "storm"}, role=Role.OPERATOR)
+    done = publish(two, of)
+    assert done.status_code == 201, done.text
+    assert [made["target"] for made in done.json()["publications"]] == ["other"]
+    assert "storm" in done.json()["refused"]["shelf"]
+    assert (len(shelf.writes), other.prices["K-1"]) == (0, Decimal("20.00"))
+    two.ask("DELETE", "/holds", params={"scope": "target", "value": "shelf", "reason": "over"})
+    later = publish(two, of).json()
+    assert {made["target"]: made["status"] for made in later["publications"]} == {
+        "other": "VERIFIED",
+        "shelf": "VERIFIED",
+    }
+    assert later["refused"] == {}
+    assert (len(shelf.writes), len(other.writes)) == (1, 1)
+
+
+def test_a_rollback_goes_to_its_own_target_alone(two: Api, shelf: Shelf, other: Shelf) -> None:
+    publish(two, two.priced())
+    two.street.observe("19.80", at=NOW)
+    two.now = NOW + timedelta(minutes=1)
+    made = two.post("/price-decisions/compute", {"skus": ["K-1"]}, role=Role.OPERATOR).json()
+    publish(two, made["decisions"][0]["decision_id"])
+    assert shelf.prices == other.prices == {"K-1": Decimal("19.80")}
+    two.now += timedelta(minutes=1)
+    body = {"sku": "K-1", "reason": "a typing error of theirs", "target": "other"}
+    back = two.post("/rollbacks", body, role=Role.PUBLISHER).json()
+    done = publish(two, back["decision_id"]).json()
+    assert ([made["target"] for made in done["publications"]], done["refused"]) == (["other"], {})
+    assert (shelf.prices["K-1"], other.prices["K-1"]) == (Decimal("19.80"), Decimal("20.00"))

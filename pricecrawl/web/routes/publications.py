@@ -26,8 +26,8 @@ from pricecrawl.web.schemas import (
     RollbackOut,
     VerificationOut,
 )
+from pricecrawl.workflows import batch, rollback, verify
 from pricecrawl.workflows import publish as publishing
-from pricecrawl.workflows import rollback, verify
 from pricecrawl.workflows.publisher import Publisher
 
 router = APIRouter(tags=["publications"])
@@ -48,14 +48,20 @@ def publish(asked: PublishIn, call: Call = writing(Endpoint.PUBLISH)) -> Respons
         with pub.store.engine.connect() as conn:
             if pub.store.decision(conn, of) is None:
                 raise Problem(404, "no_such_decision", f"There is no decision {of}.")
+        _targets(pub)
         try:
-            names = [publishing.request(pub, of, target, now=call.now) for target in _targets(pub)]
-        except Refused as refused:
-            raise Problem(409, "not_publishable", str(refused)) from None
-        return PublicationsOut(publications=tuple(_published(call, pub, name) for name in names))
+            names, refused = batch.request_everywhere(pub, of, now=call.now)
+        except Refused as problem:
+            raise Problem(409, "not_publishable", str(problem)) from None
+        return PublicationsOut(
+            publications=tuple(_published(call, pub, name) for name in names), refused=refused
+        )
+
+    def stands(made: PublicationsOut) -> bool:
+        return not made.refused and all(map(_settled, made.publications))
 
     call = replace(call, key=call.key or of)
-    return call.once(asked, work, status=201, stands=lambda made: all(map(_settled, made.publications)))
+    return call.once(asked, work, status=201, stands=stands)
 
 
 @endpoint(router, Endpoint.VERIFY, gives=VerificationOut)
