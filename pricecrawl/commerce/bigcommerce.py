@@ -1,17 +1,19 @@
 """BigCommerce v3: JSON numbers; the price of a variant, or its record in a price list.
 
-A variant without a price of its own shows its product's. Throttling is HTTP 429 with the time to wait
-in `X-Rate-Limit-Time-Reset-Ms`. Parallel writes to one price list are throttled by themselves.
+A variant without a price of its own shows its product's, and what shoppers see, with a sale price in it,
+is `calculated_price`. Throttling is HTTP 429 with the time to wait in `X-Rate-Limit-Time-Reset-Ms`.
+Parallel writes to one price list are throttled by themselves.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pricecrawl.commerce.amounts import digest, from_text, to_number
 from pricecrawl.commerce.base import SETTLE, HttpTarget, one_of
-from pricecrawl.commerce.http import Answer, Http
+from pricecrawl.commerce.http import Answer, Http, answered
 from pricecrawl.domain.market import TaxBasis
 from pricecrawl.pricing.ports import (
     Ambiguous,
@@ -52,7 +54,7 @@ class BigCommerceTarget(HttpTarget):
         timeout: float = 20.0,
     ) -> None:
         capabilities = Capabilities(
-            money=MoneyForm.FLOAT, tax_bases=(tax_basis,), settle_time=settle_time
+            money=MoneyForm.FLOAT, tax_bases=(tax_basis,), storefront_view=True, settle_time=settle_time
         )
         super().__init__(name, capabilities, Http({"X-Auth-Token": token}, secrets=(token,), timeout=timeout))
         self._api = api_url.rstrip("/")
@@ -68,34 +70,40 @@ class BigCommerceTarget(HttpTarget):
 
     def _read(self, ref: TargetRef, scope: PriceScope, view: View) -> PriceState:
         row = self._get(f"v3/catalog/products/{ref.parent}/variants/{ref.id}")["data"]
-        kind = PriceKindAtTarget.BASE
+        kind, held, currency = PriceKindAtTarget.BASE, row, scope.currency
         if scope.price_list:
-            kind = PriceKindAtTarget.LIST
-            amount, currency, others = self._record(ref, scope)
+            kind, held = PriceKindAtTarget.LIST, self._record(ref, scope)
+            amount = None
+            if held:
+                amount, currency = from_text(held["price"]), str(held["currency"]).upper()
         else:
             price = row["price"]
             if price is None:
                 price = self._get(f"v3/catalog/products/{ref.parent}")["data"]["price"]
             amount, currency = from_text(price), self._get("v2/store")["currency"]
-            others = {key: from_text(row.get(key)) for key in _OTHERS}
+        if view is View.STOREFRONT and (shown := from_text(held.get("calculated_price"))) is not None:
+            # With a sale price and the rules of the store.
+            kind = PriceKindAtTarget.SALE if shown != amount else kind
+            amount = shown
         return PriceState(
             ref=TargetRef(row["sku"], str(row["id"]), str(row["product_id"])),
             amount=amount,
             currency=currency,
             tax_basis=self._basis,
             kind=kind,
-            siblings_digest=digest([others]),
+            siblings_digest=digest([{key: from_text(held.get(key)) for key in _OTHERS}]),
             read_at=datetime.now(UTC),
+            view=view,
         )
 
-    def _record(self, ref: TargetRef, scope: PriceScope) -> Any:
+    def _record(self, ref: TargetRef, scope: PriceScope) -> Mapping[str, Any]:
+        """What a price list has for a variant; empty where it has no price for it."""
         path = f"v3/pricelists/{scope.price_list}/records/{ref.id}/{scope.currency.lower()}"
         answer = self._http.send("GET", f"{self._api}/{path}")
         if isinstance(answer, Rejected) and answer.code == "http_404":
-            return None, scope.currency, {}
-        row = (answer if isinstance(answer, Answer) else self._http.read("GET", f"{self._api}/{path}")).body
-        others = {key: from_text(row["data"].get(key)) for key in _OTHERS}
-        return from_text(row["data"]["price"]), str(row["data"]["currency"]).upper(), others
+            return {}
+        found: Mapping[str, Any] = answered(answer).body["data"]
+        return found
 
     def _write(self, command: WritePrice) -> WriteOutcome:
         before = self._before(command)

@@ -104,7 +104,7 @@ class CommercetoolsTarget(HttpTarget):
         return answer
 
     def _resolve(self, sku: str, scope: PriceScope) -> TargetRef | NotFound | Ambiguous:
-        text = json.dumps(sku)
+        text = json.dumps(sku, ensure_ascii=False)
         where = f"masterData(current(masterVariant(sku={text}) or variants(sku={text})))"
         rows = self._get(self._products, {"where": where, "limit": "3"})["results"]
         found = [
@@ -129,14 +129,20 @@ class CommercetoolsTarget(HttpTarget):
     ) -> PriceState:
         variant = _variant(variants, ref)
         prices = variant.get("prices") or []
-        price = _price(prices, scope)
+        price, value = _price(prices, scope), None
         others = [_facts(row) for row in prices if price is None or row["id"] != price["id"]]
+        kind = PriceKindAtTarget.LIST if scope.price_list else PriceKindAtTarget.BASE
+        if price is not None:
+            value = price["value"]
+        if view is View.STOREFRONT and (shown := _shown(prices, scope, datetime.now(UTC))) is not None:
+            kind = kind if shown == value else PriceKindAtTarget.SALE
+            value = shown
         return PriceState(
             ref=TargetRef(variant["sku"], ref.id, ref.parent),
-            amount=None if price is None else from_minor(price["value"]["centAmount"], scope.currency),
+            amount=None if value is None else from_minor(value["centAmount"], scope.currency),
             currency=scope.currency,
             tax_basis=self._basis,
-            kind=PriceKindAtTarget.SALE if price and price.get("discounted") else PriceKindAtTarget.BASE,
+            kind=kind,
             effective=Effective(
                 *(_moment(price.get(key) if price else None) for key in ("validFrom", "validUntil"))
             ),
@@ -209,18 +215,26 @@ def _variant(variants: list[Any], ref: TargetRef) -> Any:
 
 def _price(prices: list[Any], scope: PriceScope) -> Any:
     """The embedded price of exactly this scope and no dates, as the platform's own selection sees it."""
-    for row in prices:
-        channel = (row.get("channel") or {}).get("id") or ""
-        if (
-            row["value"]["currencyCode"] == scope.currency
-            and channel == scope.channel
-            and (row.get("country") or "") == scope.price_list
-            and not row.get("customerGroup")
-            and not row.get("validFrom")
-            and not row.get("validUntil")
-        ):
-            return row
-    return None
+    rows = (row for row in prices if _in_scope(row, scope))
+    return next((row for row in rows if not row.get("validFrom") and not row.get("validUntil")), None)
+
+
+def _in_scope(row: Mapping[str, Any], scope: PriceScope) -> bool:
+    channel = (row.get("channel") or {}).get("id") or ""
+    place = (row["value"]["currencyCode"], channel, row.get("country") or "")
+    return place == (scope.currency, scope.channel, scope.price_list) and not row.get("customerGroup")
+
+
+def _shown(prices: list[Any], scope: PriceScope, now: datetime) -> Any:
+    """What a shopper is asked for: a price for these days before one for always, and discounted."""
+    rows = [row for row in prices if _in_scope(row, scope) and _holds(row, now)]
+    rows.sort(key=lambda row: not (row.get("validFrom") or row.get("validUntil")))
+    return (rows[0].get("discounted") or rows[0])["value"] if rows else None
+
+
+def _holds(row: Mapping[str, Any], now: datetime) -> bool:
+    start, end = _moment(row.get("validFrom")), _moment(row.get("validUntil"))
+    return (start is None or start <= now) and (end is None or now < end)
 
 
 def _facts(row: Mapping[str, Any]) -> dict[str, Any]:

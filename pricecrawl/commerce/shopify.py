@@ -40,7 +40,7 @@ _READ_LIST = (
     "query($id: ID!, $list: ID!, $q: String!) { shop { taxesIncluded }"
     " productVariant(id: $id) { id sku price compareAtPrice product { id } }"
     " priceList(id: $list) { currency prices(first: 10, originType: FIXED, query: $q)"
-    " { nodes { variant { id } price { amount currencyCode } compareAtPrice { amount } } } } }"
+    " { nodes { variant { id } price { amount currencyCode } compareAtPrice { amount currencyCode } } } } }"
 )
 _WRITE = (
     "mutation($product: ID!, $variants: [ProductVariantsBulkInput!]!)"
@@ -111,17 +111,22 @@ class ShopifyTarget(HttpTarget):
             read_at=datetime.now(UTC),
         )
 
-    def _listed(self, ref: TargetRef, scope: PriceScope) -> PriceState:
+    def _row(self, ref: TargetRef, scope: PriceScope) -> tuple[Any, Any]:
+        """What a price list has for a variant, and its row there or None."""
         number = ref.id.rsplit("/", 1)[-1]
         variables = {"id": ref.id, "list": scope.price_list, "q": f"variant_id:{number}"}
         found = data(self._call(_READ_LIST, variables))
-        variant = _there(found["productVariant"], ref)
         rows = [row for row in found["priceList"]["prices"]["nodes"] if row["variant"]["id"] == ref.id]
-        compare_at = (rows[0].get("compareAtPrice") or {}).get("amount") if rows else None
+        return found, rows[0] if rows else None
+
+    def _listed(self, ref: TargetRef, scope: PriceScope) -> PriceState:
+        found, row = self._row(ref, scope)
+        variant = _there(found["productVariant"], ref)
+        compare_at = ((row or {}).get("compareAtPrice") or {}).get("amount")
         base = {"base": from_text(variant["price"]), "compare_at": from_text(compare_at)}
         return PriceState(
             ref=TargetRef(variant["sku"], variant["id"], variant["product"]["id"]),
-            amount=from_text(rows[0]["price"]["amount"]) if rows else None,
+            amount=None if row is None else from_text(row["price"]["amount"]),
             currency=found["priceList"]["currency"],
             tax_basis=_basis(found["shop"]["taxesIncluded"]),
             kind=PriceKindAtTarget.LIST,
@@ -135,10 +140,14 @@ class ShopifyTarget(HttpTarget):
             return before
         scope, amount = command.scope, format(command.amount, "f")
         if scope.price_list:
+            # The row is replaced as a whole, so what else stands in it is sent along.
+            _, row = self._row(command.ref, scope)
             price = {
                 "variantId": command.ref.id,
                 "price": {"amount": amount, "currencyCode": scope.currency},
             }
+            if row and row.get("compareAtPrice"):
+                price["compareAtPrice"] = row["compareAtPrice"]
             variables = {"list": scope.price_list, "prices": [price]}
             return _outcome(
                 self._call(_WRITE_LIST, variables, timeout=command.timeout_s), "priceListFixedPricesAdd"

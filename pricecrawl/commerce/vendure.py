@@ -88,7 +88,10 @@ class VendureTarget(HttpTarget):
 
     def _resolve(self, sku: str, scope: PriceScope) -> TargetRef | NotFound | Ambiguous:
         items = data(self._call(_FIND, {"sku": sku}, scope))["productVariants"]["items"]
-        return one_of(sku, [TargetRef(sku, row["id"], row["product"]["id"]) for row in items])
+        # Some databases compare without case: only the very same SKU counts.
+        return one_of(
+            sku, [TargetRef(sku, row["id"], row["product"]["id"]) for row in items if row["sku"] == sku]
+        )
 
     def _read(self, ref: TargetRef, scope: PriceScope, view: View) -> PriceState:
         if view is View.STOREFRONT:

@@ -201,7 +201,11 @@ def shopify_bench() -> Iterator[Bench]:
             take=_taker(),
             price=lambda sku: row(sku)["price"],
             set_price=set_price,
-            siblings=lambda sku: (row(sku)["compareAtPrice"], shop.listed[row(sku)["id"]]),
+            siblings=lambda sku: (
+                row(sku)["compareAtPrice"],
+                shop.listed[row(sku)["id"]],
+                shop.compared[row(sku)["id"]],
+            ),
             proxy=proxy,
             twin=lambda: TWIN,
             secret=shopify.TOKEN,

@@ -53,7 +53,7 @@ def bench(opened: Bench) -> Bench:
 # Which platforms have what; a test that needs it is not made for the others.
 HAVE = {
     "proxy": {*SIMULATED, *REAL},
-    "storefront": {"vendure", "oscar", "commercetools", "woocommerce", "medusa"},
+    "storefront": {"vendure", "oscar", "commercetools", "woocommerce", "medusa", "bigcommerce"},
     "no_dates": {*SIMULATED, *REAL},
     "twin": {"vendure", "oscar", "shopify", "woocommerce", "medusa", "bigcommerce", *FILES},
     "cas": {"commercetools"},

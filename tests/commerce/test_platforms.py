@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -175,6 +176,39 @@ def test_commercetools_conflict_at_the_last_moment(commercetools: Bench) -> None
     assert isinstance(commercetools.target.write(order), Conflict)
 
 
+def test_commercetools_discounts_and_seasons_mask_the_price(commercetools: Bench) -> None:
+    """Ours is written and verified; what shoppers are asked for is what the platform would pick."""
+    target, scope = commercetools.target, commercetools.scope
+    sku = commercetools.take()
+    order = command(commercetools, sku, "9.99")
+    assert isinstance(target.write(order), Applied)
+    [own] = [row for row in commercetools.shop.prices(sku) if row["value"]["centAmount"] == 999]
+    now = datetime.now(UTC)
+
+    def seen() -> tuple[Decimal | None, str, Decimal | None, str]:
+        shown = target.read(order.ref, scope, View.STOREFRONT)
+        state = target.read(order.ref, scope)
+        return shown.amount, shown.kind.value, state.amount, state.kind.value
+
+    assert seen() == (Decimal("9.99"), "base", Decimal("9.99"), "base")
+    own["discounted"] = {
+        "value": {**own["value"], "centAmount": 500},
+        "discount": {"typeId": "product-discount", "id": "d"},
+    }
+    assert seen() == (Decimal("5.00"), "sale", Decimal("9.99"), "base")
+    season = {**own, "id": "season", "value": {**own["value"], "centAmount": 700}, "discounted": None}
+    commercetools.shop.prices(sku).append(season)
+    for start, end, amount in (
+        (now - timedelta(days=1), now + timedelta(days=1), "7.00"),
+        (now - timedelta(days=1), None, "7.00"),
+        (None, now + timedelta(days=1), "7.00"),
+        (now + timedelta(days=1), None, "5.00"),
+        (None, now - timedelta(days=1), "5.00"),
+    ):
+        season["validFrom"], season["validUntil"] = (at and at.isoformat() for at in (start, end))
+        assert seen() == (Decimal(amount), "sale", Decimal("9.99"), "base")
+
+
 def test_commercetools_asks_for_a_new_token(commercetools: Bench) -> None:
     assert commercetools.proxy
     order = command(commercetools, commercetools.take(), "9.99")
@@ -303,6 +337,36 @@ def test_bigcommerce_says_when_its_window_ends(bigcommerce: Bench, headers: str,
     assert bigcommerce.proxy
     bigcommerce.proxy.faults.append(Fault("answer", bigcommerce.write, reply=reply))
     assert bigcommerce.target.write(order) == Throttled(wait)
+
+
+def test_bigcommerce_sale_masks_the_price(bigcommerce: Bench) -> None:
+    """Of a variant, and of its record in a price list."""
+    sku = bigcommerce.take()
+    row = next(row for row in bigcommerce.shop.rows.values() if row["sku"] == sku)
+    assert bigcommerce.other_scope
+    for scope, held in (
+        (bigcommerce.scope, row),
+        (bigcommerce.other_scope, bigcommerce.shop.records[row["id"]]),
+    ):
+        held["sale_price"] = Decimal("5.00")
+        order = command(bigcommerce, sku, "9.99", scope=scope)
+        assert isinstance(bigcommerce.target.write(order), Applied)
+        state = bigcommerce.target.read(order.ref, scope)
+        shown = bigcommerce.target.read(order.ref, scope, View.STOREFRONT)
+        assert (state.amount, state.kind == "sale") == (Decimal("9.99"), False)
+        assert (shown.amount, shown.kind, shown.view) == (Decimal("5.00"), "sale", View.STOREFRONT)
+
+
+def test_shopify_price_list_keeps_what_is_struck_through(shopify: Bench) -> None:
+    """A fixed price is replaced as a whole: what it is compared with is sent along, where there is one."""
+    assert shopify.other_scope
+    for _ in range(2):
+        sku = shopify.take()
+        before = shopify.siblings(sku)
+        order = command(shopify, sku, "9.99", scope=shopify.other_scope)
+        assert isinstance(shopify.target.write(order), Applied)
+        after = shopify.siblings(sku)
+        assert (after[0], after[1], after[2]) == (before[0], Decimal("9.99"), before[2])
 
 
 def test_a_target_has_its_own_patience(bigcommerce: Bench) -> None:

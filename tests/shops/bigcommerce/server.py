@@ -72,7 +72,8 @@ class BigCommerceShop(Simulator):
         row = self.rows.get(int(variant))
         if row is None or row["product_id"] != int(product):
             return 404, {"status": 404, "title": "The variant was not found", "type": "-"}
-        return 200, {"data": row, "meta": {}}
+        price = self.products[row["product_id"]] if row["price"] is None else row["price"]
+        return 200, {"data": {**row, "calculated_price": row["sale_price"] or price}, "meta": {}}
 
     def _product(self, _: Call, product: str) -> Reply:
         return 200, {"data": {"id": int(product), "price": self.products[int(product)]}, "meta": {}}
@@ -88,7 +89,9 @@ class BigCommerceShop(Simulator):
 
     def _record(self, _: Call, variant: str) -> Reply:
         row = self.records.get(int(variant))
-        return (404, {"status": 404, "title": "not found"}) if row is None else (200, {"data": row})
+        if row is None:
+            return 404, {"status": 404, "title": "not found"}
+        return 200, {"data": {**row, "calculated_price": row["sale_price"] or row["price"]}}
 
     def _upsert(self, call: Call) -> Reply:
         for item in call.body:

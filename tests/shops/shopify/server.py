@@ -23,6 +23,7 @@ class ShopifyShop(Simulator):
         self.endpoint = f"{self.url}{PATH}"
         self.variants: dict[str, dict[str, Any]] = {}
         self.listed: dict[str, Decimal] = {}
+        self.compared: dict[str, Decimal | None] = {}
         self.available, self.restore = 1000.0, 100.0
         for number, sku in enumerate([*prices, *([twice] if twice else [])], 1):
             gid = f"gid://shopify/ProductVariant/{number}"
@@ -35,6 +36,7 @@ class ShopifyShop(Simulator):
                 "product": {"id": f"gid://shopify/Product/{number}"},
             }
             self.listed[gid] = prices[sku] + 1
+            self.compared[gid] = prices[sku] + 20 if number % 2 else None
 
     def routes(self) -> list[Route]:
         return [("POST", PATH, self._graphql)]
@@ -78,11 +80,11 @@ class ShopifyShop(Simulator):
         return {"shop": shop, "productVariant": None if row is None else _out(row)}
 
     def _read_list(self, given: Any) -> Any:
-        amount = self.listed.get(given["id"])
+        amount, compared = self.listed.get(given["id"]), self.compared.get(given["id"])
         node = {
             "variant": {"id": given["id"]},
             "price": {"amount": str(amount), "currencyCode": "EUR"},
-            "compareAtPrice": None,
+            "compareAtPrice": compared and {"amount": str(compared), "currencyCode": "EUR"},
         }
         prices = {"nodes": [] if amount is None else [node]}
         return {**self._read(given), "priceList": {"currency": "EUR", "prices": prices}}
@@ -111,7 +113,10 @@ class ShopifyShop(Simulator):
                 "code": "X",
             }
             return _done("prices", "priceListFixedPricesAdd", [], [error])
+        # A fixed price replaces the one before it, with everything in it.
+        compared = change.get("compareAtPrice")
         self.listed[change["variantId"]] = Decimal(change["price"]["amount"])
+        self.compared[change["variantId"]] = compared and Decimal(compared["amount"])
         return _done("prices", "priceListFixedPricesAdd", [{"variant": {"id": change["variantId"]}}], [])
 
 
