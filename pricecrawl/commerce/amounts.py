@@ -32,15 +32,25 @@ def checked(amount: Decimal, currency: str) -> Rejected | None:
 
 def to_minor(amount: Decimal, currency: str) -> int:
     """Integer in the currency's minor unit; ValueError when that would round."""
-    scaled = amount.scaleb(minor_unit(currency))
+    return to_scaled(amount, minor_unit(currency))
+
+
+def to_scaled(amount: Decimal, digits: int) -> int:
+    """Integer with the last so many digits after the point; ValueError when that would round."""
+    scaled = amount.scaleb(digits)
     if scaled != scaled.to_integral_value():
-        raise ValueError(f"{amount} {currency} is not a whole number of minor units")
+        raise ValueError(f"{amount} has more than {digits} decimals")
     return int(scaled)
 
 
 def from_minor(value: float | str | Decimal, currency: str) -> Decimal:
     """Major units from a minor-unit number; a fractional minor unit, which some platforms store, is kept."""
-    return Decimal(str(value)).scaleb(-minor_unit(currency)).normalize() + 0
+    return from_scaled(value, minor_unit(currency))
+
+
+def from_scaled(value: float | str | Decimal, digits: int) -> Decimal:
+    """The amount of a number whose last so many digits stand after the point."""
+    return Decimal(str(value)).scaleb(-digits).normalize() + 0
 
 
 def to_number(amount: Decimal) -> int | float:

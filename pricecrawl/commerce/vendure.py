@@ -1,4 +1,7 @@
-"""Vendure: integer minor units in the channel's own tax basis, one price per channel and currency.
+"""Vendure: integers in the channel's own tax basis, one price per channel and currency.
+
+How many digits of them stand after the point is the server's own setting, the same for every currency
+(`MoneyStrategy.precision`, 2 unless it is set), so that 100 yen are 10000.
 
 Learned from the server: it takes negative and fractional amounts without a word; a refused
 mutation is HTTP 200 with `errors`; `updatedAt` moves on every save, also one that changed nothing;
@@ -12,7 +15,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pricecrawl.commerce.amounts import digest, from_minor, to_minor
+from pricecrawl.commerce.amounts import digest, from_scaled, to_scaled
 from pricecrawl.commerce.base import SETTLE, HttpTarget, one_of
 from pricecrawl.commerce.graphql import data, unwrap
 from pricecrawl.commerce.http import Answer, Failure, Http
@@ -25,6 +28,7 @@ from pricecrawl.pricing.ports import (
     NotFound,
     PriceScope,
     PriceState,
+    Rejected,
     TargetRef,
     TargetUnavailable,
     View,
@@ -38,6 +42,7 @@ _FIND = (
 )
 _READ = (
     "query($id: ID!) { activeChannel { pricesIncludeTax }"
+    " globalSettings { serverConfig { moneyStrategyPrecision } }"
     " productVariant(id: $id) { id sku updatedAt prices { price currencyCode } } }"
 )
 _WRITE = (
@@ -78,6 +83,7 @@ class VendureTarget(HttpTarget):
         self._admin_url = admin_url
         self._shop_url = shop_url
         self._shop = Http(timeout=timeout)
+        self._digits: int | None = None
 
     def _call(
         self, query: str, variables: Mapping[str, Any], scope: PriceScope, *, timeout: float | None = None
@@ -95,8 +101,9 @@ class VendureTarget(HttpTarget):
 
     def _read(self, ref: TargetRef, scope: PriceScope, view: View) -> PriceState:
         if view is View.STOREFRONT:
-            return self._storefront(ref, scope)
-        found = data(self._call(_READ, {"id": ref.id}, scope))
+            digits = self._digits if self._digits is not None else self._found(ref, scope)[1]
+            return self._storefront(ref, scope, digits)
+        found, digits = self._found(ref, scope)
         variant = found["productVariant"]
         if variant is None:
             raise TargetUnavailable(f"variant {ref.id} is gone")
@@ -104,7 +111,7 @@ class VendureTarget(HttpTarget):
         amount = prices.get(scope.currency)
         return PriceState(
             ref=TargetRef(variant["sku"], variant["id"], ref.parent),
-            amount=None if amount is None else from_minor(amount, scope.currency),
+            amount=None if amount is None else from_scaled(amount, digits),
             currency=scope.currency,
             tax_basis=_basis(found["activeChannel"]["pricesIncludeTax"]),
             revision=variant["updatedAt"],
@@ -113,7 +120,13 @@ class VendureTarget(HttpTarget):
             read_at=datetime.now(UTC),
         )
 
-    def _storefront(self, ref: TargetRef, scope: PriceScope) -> PriceState:
+    def _found(self, ref: TargetRef, scope: PriceScope) -> tuple[Any, int]:
+        """What the server says of a variant, and how many digits of its amounts stand after the point."""
+        found = data(self._call(_READ, {"id": ref.id}, scope))
+        self._digits = digits = int(found["globalSettings"]["serverConfig"]["moneyStrategyPrecision"])
+        return found, digits
+
+    def _storefront(self, ref: TargetRef, scope: PriceScope, digits: int) -> PriceState:
         headers = {"vendure-token": scope.channel} if scope.channel else None
         answer = self._shop.send(
             "POST",
@@ -128,7 +141,7 @@ class VendureTarget(HttpTarget):
         amount = rows[0]["priceWithTax" if gross else "price"] if rows else None
         return PriceState(
             ref=ref,
-            amount=None if amount is None else from_minor(amount, scope.currency),
+            amount=None if amount is None else from_scaled(amount, digits),
             currency=rows[0]["currencyCode"] if rows else scope.currency,
             tax_basis=scope.tax_basis,
             read_at=datetime.now(UTC),
@@ -140,8 +153,12 @@ class VendureTarget(HttpTarget):
         before = self._before(command)
         if not isinstance(before, PriceState):
             return before
-        currency = command.scope.currency
-        price = {"currencyCode": currency, "price": to_minor(command.amount, currency)}
+        assert self._digits is not None  # read with the state before
+        try:
+            number = to_scaled(command.amount, self._digits)
+        except ValueError as problem:
+            return Rejected("off_quantum", f"{self.name} keeps no such amount: {problem}")
+        price = {"currencyCode": command.scope.currency, "price": number}
         change = {"input": [{"id": command.ref.id, "prices": [price]}]}
         answer = unwrap(self._call(_WRITE, change, command.scope, timeout=command.timeout_s))
         if not isinstance(answer, Answer):

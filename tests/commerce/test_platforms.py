@@ -142,6 +142,32 @@ class TestVendure:
         assert outcome.code == "not_priced"
         assert set(vendure.all_prices(sku)) == {"USD"}
 
+    @pytest.mark.parametrize(("currency", "kept", "amount"), [("JPY", 118000, "1180"), ("KWD", 7250, "72.5")])
+    def test_digits_are_those_of_the_server(
+        self, vendure: Vendure, currency: str, kept: int, amount: str
+    ) -> None:
+        """Two for every currency, whether it has none or three of its own; a third one is refused."""
+        sku = vendure.take()
+        codes = ["USD", "EUR", "JPY", "KWD"]
+        vendure.shop.admin(
+            "mutation($i: UpdateChannelInput!) { updateChannel(input: $i) { ... on Channel { id } } }",
+            i={"id": "1", "availableCurrencyCodes": codes},
+        )
+        vendure.update(sku, prices=[{"currencyCode": currency, "price": kept}])
+        target, scope = self.target(vendure), PriceScope(currency, TaxBasis.EXCLUSIVE)
+        ref = target.resolve(sku, scope)
+        assert isinstance(ref, TargetRef)
+        assert target.read(ref, scope, View.STOREFRONT).amount == Decimal(amount)
+        assert target.read(ref, scope).amount == Decimal(amount)
+        order = WritePrice("p", "d", 1, ref, scope, Decimal(amount) - 1)
+        assert isinstance(target.write(order), Applied)
+        assert target.read(ref, scope).amount == Decimal(amount) - 1
+        assert vendure.all_prices(sku)[currency] == (Decimal(amount) - 1)
+        if currency == "KWD":
+            outcome = target.write(replace(order, amount=Decimal("71.255")))
+            assert isinstance(outcome, Rejected)
+            assert outcome.code == "off_quantum"
+
     def test_a_fraction_that_the_shop_stored(self, vendure: Vendure) -> None:
         """The shop itself takes half a cent; what it holds is read as it is, not as it is shown."""
         sku = vendure.take()
