@@ -459,7 +459,7 @@ def observe(listing: Listing, consensus: Consensus, *, extractor_version: str) -
         original_price=consensus.original_price,
         member_price=consensus.member_price,
         pre_order_price=consensus.pre_order_price,
-        shipping=listing.shipping,
+        shipping=listing.shipping.of(consensus.price, consensus.currency),
         promotion_text=listing.promotion_text,
         tax_basis=basis,
         availability=listing.availability,

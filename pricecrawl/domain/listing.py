@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from pricecrawl.domain.availability import Availability, StockReading
 from pricecrawl.domain.candidate import Candidate, RawPrice
+from pricecrawl.domain.delivery import UNKNOWN, Charge
 from pricecrawl.domain.market import TaxBasis
 from pricecrawl.domain.observation import EvidenceRef
 
@@ -76,7 +77,7 @@ class Listing:
     tax_basis: TaxBasis
     observed_at: datetime
     evidence: EvidenceRef | None
-    shipping: Decimal | None = None
+    shipping: Charge = UNKNOWN
     promotion_text: str = ""
     image_url: str = ""
     review_hints: tuple[str, ...] = ()

@@ -19,6 +19,7 @@ from pricecrawl.domain.availability import Availability, decide
 from pricecrawl.domain.building import builder_of
 from pricecrawl.domain.candidate import Candidate, PriceKind, PriceUnit, RawPrice, confidence_of, weight_of
 from pricecrawl.domain.condition import read_condition
+from pricecrawl.domain.delivery import UNKNOWN, read_charge
 from pricecrawl.domain.identifiers import read_gtin
 from pricecrawl.domain.listing import Listing, RawListing
 from pricecrawl.domain.market import Market, TaxBasis
@@ -120,7 +121,7 @@ def normalize(
         tax_basis=raw.tax_basis if raw.tax_basis is not TaxBasis.UNKNOWN else market.tax_basis,
         observed_at=_aware(raw.observed_at or now),
         evidence=raw.evidence,
-        shipping=_shipping(raw.shipping_text, market),
+        shipping=read_charge(shipping, market) if (shipping := _line(raw.shipping_text)) else UNKNOWN,
         promotion_text=_line(raw.promotion_text)[:MAX_FIELD],
         image_url=str(raw.image_url or "").strip()[:MAX_URL],
         review_hints=tuple(dict.fromkeys((*(raw.review_hints or ()), *hints, *size_hints)))
@@ -324,29 +325,6 @@ def _contradict(one: Size, other: Size) -> bool:
         for a in mine
         for b in theirs
     )
-
-
-def _shipping(text: str, market: Market) -> Decimal | None:
-    """What shipping costs, 0 where it is free, None where the text does not say."""
-    line = _line(text)
-    if not line:
-        return None
-    reading = read_price(line, market=market)
-    if reading.amount is not None:
-        return reading.amount
-    if any(a.currency in (market.currency, None) for a in reading.amounts) and len(reading.amounts) == 1:
-        return None if _CONDITIONAL.search(line) else reading.amounts[0].amount
-    return Decimal(0) if not reading.amounts and _FREE_SHIPPING.search(line) else None
-
-
-_CONDITIONAL = re.compile(
-    r"\b(?:over|above|from|ab|orders|spend|dès|desde|oltre|vanaf|över|od|от|min)\b", re.IGNORECASE
-)
-_FREE_SHIPPING = re.compile(
-    r"free|gratis|kostenlos|versandkostenfrei|gratuit|offert|gratuito|zdarma|za darmo|бесплатн|безкоштовн|"
-    r"無料|免运费|包邮|무료|مجاني|חינם|ücretsiz",
-    re.IGNORECASE,
-)
 
 
 def _aware(moment: datetime) -> datetime:

@@ -115,8 +115,8 @@ _SIGN = (
     r"(?:(?-i:[A-Z]{1,2})?[€$£¥₩₹₽₺₫฿₴₪₱]|(?-i:\b[A-Z]{3}\b)"
     r"|\b(?:kr\.?|zł|kč|ft|lei|rs\.?|tl|euros?|yen|won)(?!\w))"
 )
-_MONEY = rf"(?:{_SIGN}\s?{_DIGITS}|{_DIGITS}\s?{_SIGN})"
-_FIGURE = rf"(?:(?P<share>{_NUMBER}\s*{_PERCENT})|(?P<money>{_MONEY}))"
+MONEY = rf"(?:{_SIGN}\s?{_DIGITS}|{_DIGITS}\s?{_SIGN})"
+_FIGURE = rf"(?:(?P<share>{_NUMBER}\s*{_PERCENT})|(?P<money>{MONEY}))"
 _LESS = (
     r"(?:off|less|discount|saved?|savings?|reduction|deducted|rabatt|nachlass|sparen|günstiger"
     r"|remise|r[ée]duction|rabais|[ée]conomie|descuento|dto|rebaja|ahorro|sconto|risparmio|korting|desconto)\b"

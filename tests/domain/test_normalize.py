@@ -82,7 +82,7 @@ def test_a_listing_becomes_typed() -> None:
         (PriceKind.LIST, Decimal("31.00"), "EUR"),
         (PriceKind.STANDARD, Decimal("24.5"), "EUR"),
     ]
-    assert (result.shipping, result.condition, result.availability) == (
+    assert (result.shipping.amount, result.condition, result.availability) == (
         Decimal("4.90"),
         "new",
         Availability.IN_STOCK,
@@ -219,7 +219,7 @@ def test_conditions(text: str, name: str, condition: str) -> None:
     ],
 )
 def test_shipping(text: str, shipping: Decimal | None) -> None:
-    assert good(listing(shipping_text=text)).shipping == shipping
+    assert good(listing(shipping_text=text)).shipping.of(Decimal(20), "EUR") == shipping
 
 
 def test_a_time_without_a_zone_is_utc() -> None:
