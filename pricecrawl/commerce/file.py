@@ -52,6 +52,8 @@ COLUMNS = (
     "effective_to",
 )
 SNAPSHOT = "prices.csv"
+NEEDED = frozenset({"sku", "amount", "currency"})
+"""Columns of the snapshot that no price can be read without."""
 
 
 class FileTarget:
@@ -108,7 +110,17 @@ class FileTarget:
             text = self._fs.cat_file(self._path(SNAPSHOT)).decode("utf-8-sig")
         except (OSError, UnicodeDecodeError) as problem:
             raise TargetUnavailable(f"the price snapshot cannot be read: {_words(problem)}") from problem
-        return list(csv.DictReader(io.StringIO(text)))
+        table = csv.DictReader(io.StringIO(text))
+        try:
+            rows, names = list(table), set(table.fieldnames or ())
+        except csv.Error as problem:
+            raise TargetUnavailable(f"the price snapshot is no CSV: {problem}") from problem
+        # A shop that writes it anew in place shows it empty or cut off for a moment: that is no answer.
+        if missing := NEEDED - names:
+            raise TargetUnavailable(f"the price snapshot has no {', '.join(sorted(missing))}")
+        if rows and None in rows[-1].values():
+            raise TargetUnavailable("the price snapshot is cut off in its last line")
+        return rows
 
     def resolve(self, sku: str, scope: PriceScope) -> TargetRef | NotFound | Ambiguous:
         """The snapshot's rows of this SKU and currency."""
