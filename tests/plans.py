@@ -41,9 +41,12 @@ SMALL_PARTS = frozenset(
 MEANS_ALL = {
     "absence.py:count_misses": "the end of a complete run, for all of a source",
     "audit_pricing.py:<dictcomp>": "pricecrawl audit",
+    "audit_pricing.py:_begun": "pricecrawl audit",
+    "audit_pricing.py:_pages": "pricecrawl audit",
+    "audit_pricing.py:costs_changed_at": "pricecrawl audit",
     "audit_pricing.py:dangling": "pricecrawl audit",
-    "audit_pricing.py:decisions": "pricecrawl audit",
     "audit_pricing.py:snapshots": "pricecrawl audit",
+    "audit_pricing.py:uncaused": "pricecrawl audit",
     "before.py:skus_at": "the end of a run, for all addresses that were gone",
     "dead_letters.py:all": "what waits, which should be little",
     "events.py:_stream": "pricecrawl audit",

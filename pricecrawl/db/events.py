@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -132,8 +133,8 @@ def _tips(conn: Connection, aggregates: Sequence[str]) -> dict[str, tuple[int, s
 def verify_chain(conn: Connection, *, aggregate: str | None = None) -> list[Broken]:
     """Every row that was changed, inserted or removed behind our back; empty is good.
 
-    Reads the log in one pass with flat memory. A removed tail of a chain leaves no trace here: what
-    the last hash of an aggregate was is worth keeping elsewhere (`tips`).
+    Reads the log in one pass with flat memory. A removed tail of a chain leaves no trace here: the rows that
+    it told of show it (`workflows.audit`), and a `fingerprint` that is kept elsewhere.
     """
     query = select(audit_event).order_by(audit_event.c.aggregate, audit_event.c.aggregate_seq)
     if aggregate is not None:
@@ -202,6 +203,23 @@ def _known_until(conn: Connection) -> int:
         {"base": _IDS_ABOVE},
     ).scalar_one()
     return given if under_way is None else min(given, int(under_way))
+
+
+def fingerprint(conn: Connection, until: int | None = None) -> tuple[int, int, str]:
+    """(last row id, events, SHA-256) of the whole log up to a row id, by default up to now.
+
+    Whoever has all rights on the database can cut a chain short or write one anew; what they cannot change
+    is a fingerprint that was taken before and is kept elsewhere.
+    """
+    if until is None:
+        last = conn.execute(select(func.coalesce(func.max(audit_event.c.id), 0))).scalar_one()
+        until = min(last, _known_until(conn)) if conn.dialect.name == "postgresql" else last
+    query = select(audit_event.c.id, audit_event.c.hash).where(audit_event.c.id <= until)
+    made, count = hashlib.sha256(), 0
+    for row in _stream(conn, query.order_by(audit_event.c.id)):
+        made.update(f"{row.id} {row.hash}\n".encode())
+        count += 1
+    return until, count, made.hexdigest()
 
 
 class EventLog:

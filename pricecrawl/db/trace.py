@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, or_, select
 
-from pricecrawl.db.events import Broken, verify_chain
+from pricecrawl.db.audit import Broken, verify_chain, verify_observed
 from pricecrawl.db.sql import chunks
 from pricecrawl.db.store import Store
 from pricecrawl.db.tables import (
@@ -116,6 +116,10 @@ class TraceStore(Store):
             or_(audit_event.c.correlation_id == correlation, audit_event.c.aggregate.in_(aggregates))
         )
         return _all(conn, query.order_by(audit_event.c.id))
+
+    def changed(self, conn: Connection, run_id: int, number: int) -> list[Broken]:
+        """What is wrong with the batch that an observation was written with."""
+        return verify_observed(conn, run_id, number)
 
     def broken(self, conn: Connection, aggregate: str) -> list[Broken]:
         """Rows of the aggregate's chain of events that do not follow from the one before."""

@@ -18,6 +18,7 @@ from pricecrawl.domain.events import EventType
 from pricecrawl.domain.said import same_name
 from pricecrawl.pricing.policy import BUILTIN, Policy, Settings, policy_body, read_overrides, read_policy
 from pricecrawl.workflows.events import event
+from pricecrawl.workflows.vouching import body_digest
 
 # It stands in addresses and ids, and before a `+` with a digest where a SKU has settings of its own.
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -97,7 +98,8 @@ def propose(store: PolicyStore, policy: Policy, *, by: str, now: datetime) -> No
             raise UsageProblem(
                 f"policy {policy.version} exists already; a changed policy needs a version of its own."
             )
-        store.append(tx, [_changed(policy.version, "proposed", by, now, valid_from=policy.valid_from)])
+        facts = {"valid_from": policy.valid_from, "sha256": body_digest(row.body)}
+        store.append(tx, [_changed(policy.version, "proposed", by, now, **facts)])
 
 
 def approve(store: PolicyStore, version: str, *, by: str, reason: str, now: datetime) -> None:
@@ -164,7 +166,8 @@ def _store_builtin(store: PolicyStore, tx: Any, now: datetime) -> None:
         approved_at=now,
     )
     if store.add(tx, replace(row)):
-        store.append(tx, [_changed(BUILTIN.version, "installed", "pricecrawl", now)])
+        sha256 = body_digest(row.body)
+        store.append(tx, [_changed(BUILTIN.version, "installed", "pricecrawl", now, sha256=sha256)])
 
 
 def _changed(version: str, what: str, by: str, now: datetime, **more: Any) -> Any:

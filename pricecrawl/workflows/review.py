@@ -211,7 +211,7 @@ def _settle_price(
             action = "approve" if yes else "reject"
             store.add_approval(tx, of, action, by=by, role=role, reason=reason, now=now)
             kind = EventType.PRICE_APPROVED if yes else EventType.PRICE_REJECTED
-            store.append(tx, [_price_event(kind, row, by, reason, now)])
+            store.append(tx, [_price_event(kind, row, by, reason, now, role=role)])
             if yes:
                 _accept_first_uses(store, tx, row)
     if expired:
@@ -328,11 +328,13 @@ def _confirm(
     )
 
 
-def _price_event(kind: EventType, row: Mapping[str, Any], by: str, reason: str, now: datetime) -> Event:
+def _price_event(
+    kind: EventType, row: Mapping[str, Any], by: str, reason: str, now: datetime, **more: str
+) -> Event:
     return event(
         kind,
         f"sku:{row['sku']}",
-        {"decision_id": row["decision_id"], "by": by, "reason": reason},
+        {"decision_id": row["decision_id"], "by": by, "reason": reason, **more},
         now=now,
         correlation=row["decision_id"],
         producer="review",

@@ -6,11 +6,12 @@ import re
 import secrets
 from datetime import datetime
 
-from pricecrawl.db.tokens import TokenStore
+from pricecrawl.db.tokens import TokenStore, digest_of
 from pricecrawl.domain.errors import UsageProblem
 from pricecrawl.domain.events import Event, EventType
 from pricecrawl.domain.roles import Role
 from pricecrawl.workflows.events import event
+from pricecrawl.workflows.vouching import mark
 
 PREFIX = "pct_"
 """Marks a token as one, so that scanners of code and logs can tell what they found."""
@@ -35,7 +36,7 @@ def issue(store: TokenStore, name: str, role: Role, *, by: str, now: datetime) -
                 f"a token {name} exists or existed; choose another name, for events tell by it who did what."
             )
         store.add(tx, name, role.value, token, now=now)
-        store.append(tx, [_changed(name, "added", role.value, by, now)])
+        store.append(tx, [_changed(name, "added", role.value, by, now, mark=mark(digest_of(token)))])
     return token
 
 
@@ -55,11 +56,11 @@ def revoke(store: TokenStore, name: str, *, by: str, now: datetime) -> None:
         store.append(tx, [_changed(name, "revoked", row.role, by, now)])
 
 
-def _changed(name: str, change: str, role: str, by: str, now: datetime) -> Event:
+def _changed(name: str, change: str, role: str, by: str, now: datetime, **more: str) -> Event:
     return event(
         EventType.ACCESS_CHANGED,
         f"token:{name}",
-        {"name": name, "change": change, "role": role, "by": by},
+        {"name": name, "change": change, "role": role, "by": by, **more},
         now=now,
         correlation=f"token:{name}",
         producer="operations",

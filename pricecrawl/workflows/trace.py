@@ -8,10 +8,12 @@ from typing import Any
 
 from pricecrawl.db.reviews import ReviewStore
 from pricecrawl.db.trace import TraceStore
-from pricecrawl.domain.errors import StorageProblem, UsageProblem
+from pricecrawl.domain.errors import UsageProblem
 from pricecrawl.domain.events import EventType
 from pricecrawl.domain.observation import EvidenceRef
 from pricecrawl.evidence.store import EvidenceStore
+from pricecrawl.workflows import vouching
+from pricecrawl.workflows.audit import what_is_wrong
 from pricecrawl.workflows.decision_rows import DECISION_FACTS, SNAPSHOT_FACTS, digest
 from pricecrawl.workflows.review import full_id
 
@@ -53,13 +55,14 @@ def trace(store: TraceStore, evidence: EvidenceStore, name: str) -> Trace:
         if named.sku is None:
             raise UsageProblem(f"there is no SKU, decision or publication {name!r}.")
         ours = store.sku(conn, named.sku)
-        assert ours is not None
         of = named.decision_id or store.latest_decision(conn, named.sku)
         if of is None:
             raise UsageProblem(
                 f"SKU {named.sku} was never priced; run `pricecrawl price run --sku {named.sku}`."
             )
-        found = Trace(ours, decision=store.decision(conn, of))
+        found = Trace(ours or {"sku": named.sku, "name": ""}, decision=store.decision(conn, of))
+        if ours is None:
+            found.missing.append(f"SKU {named.sku}")
         if found.decision is None:
             found.missing.append(f"decision {of}")
             return found
@@ -107,6 +110,11 @@ def _offers(store: TraceStore, conn: Any, evidence: EvidenceStore, found: Trace)
             found.missing.append(f"observation {number} of {item['source']}/{item['source_sku']}")
         else:
             offer["observation"] = {name: row[name] for name in _OBSERVED}
+            found.missing += [
+                f"observation {number} of {item['source']}/{item['source_sku']}: the event of its batch "
+                f"{broken.problem}"
+                for broken in store.changed(conn, row["run_id"], number)
+            ]
             offer["evidence"] = _evidence(evidence, row, found)
         found.offers.append(offer)
 
@@ -126,11 +134,10 @@ def _evidence(store: EvidenceStore, row: Mapping[str, Any], found: Trace) -> dic
     ref = EvidenceRef(
         row["digest"], row["warc"], row["offset"], row["length"], row["evidence_url"], row["fetched_at"]
     )
-    problem = ""
     if row["pruned_at"] is not None:
         problem = f"it was pruned on {row['pruned_at']:%Y-%m-%d}"
-    elif not store.verify(ref):
-        problem = _why(store, ref)
+    else:
+        problem = what_is_wrong(store, ref)
     if problem:
         found.missing.append(f"evidence of {of}: {problem}")
     return {
@@ -146,24 +153,17 @@ def _evidence(store: EvidenceStore, row: Mapping[str, Any], found: Trace) -> dic
     }
 
 
-def _why(store: EvidenceStore, ref: EvidenceRef) -> str:
-    try:
-        store.read(ref)
-    except StorageProblem as problem:
-        return str(problem).rstrip(".")
-    return "it did not match its digest"
-
-
 def _events(store: TraceStore, conn: Any, found: Trace) -> None:
     assert found.decision is not None
     of, sku = found.decision["decision_id"], found.decision["sku"]
     aggregates = [f"publication:{row['publication_id']}" for row in found.publications]
+    told = store.events(conn, of, aggregates)
     found.events = [
         {
             name: row[name]
             for name in ("event_id", "event_type", "aggregate", "occurred_at", "causation_id", "payload")
         }
-        for row in store.events(conn, of, aggregates)
+        for row in told
     ]
     for aggregate in (f"sku:{sku}", *aggregates):
         found.missing += [
@@ -175,6 +175,25 @@ def _events(store: TraceStore, conn: Any, found: Trace) -> None:
         if kind.value not in by_type:
             found.missing.append(f"event {kind.value} of decision {of}")
     _vouched(found, by_type)
+    _agrees(found, told)
+
+
+def _agrees(found: Trace, told: Sequence[Mapping[str, Any]]) -> None:
+    """Where the rows say another thing than their events."""
+    made = found.decision
+    assert made is not None
+    found.missing += [
+        f"decision {made['decision_id']} {problem}" for problem in vouching.decision(made, told)
+    ]
+    for number, problem in vouching.approvals(found.approvals, told):
+        which = "an approval" if number is None else f"approval {number}"
+        found.missing.append(f"{which} {problem}")
+    for row in found.publications:
+        own = [item for item in told if item["aggregate"] == f"publication:{row['publication_id']}"]
+        found.missing += [
+            f"publication {row['publication_id']} {problem}"
+            for problem in vouching.publication(row, made, own)
+        ]
 
 
 def _expected(found: Trace) -> list[EventType]:

@@ -217,3 +217,41 @@ def test_a_reader_that_stops_early_is_no_error(street: Street, tmp_path: Path, s
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("source,source_sku,")
+
+
+def test_a_mark_of_the_log_shows_what_was_cut_off_its_end(
+    shell: Shell, street: Street, tmp_path: Path
+) -> None:
+    street.catalogue()
+    mark = tmp_path / "safe" / "mark.json"
+    code, _, err = shell("audit", "--anchor", str(mark))
+    assert (code, err) == (1, f"{mark} cannot be written (No such file or directory).\n")
+    mark.parent.mkdir()
+    assert good(shell("audit", "--anchor", str(mark), "--json"))["problems"] == []
+    kept = mark.read_text(encoding="utf-8")
+    with street.engine.begin() as conn:
+        conn.exec_driver_sql("DROP TRIGGER audit_event_no_delete")
+        conn.exec_driver_sql("DELETE FROM audit_event WHERE event_type = 'costs.imported'")
+    assert shell("audit")[0] == 0
+    code, out, _ = shell("audit", "--anchor", str(mark), "--json")
+    assert code == 4
+    (problem,) = json.loads(out)["problems"]
+    assert problem["problem"] == "had 2 events, and there are 1"
+    assert mark.read_text(encoding="utf-8") == kept
+    for text in ("", "{}", "[]", '{"until": "x", "events": 1, "sha256": ""}'):
+        mark.write_text(text, encoding="utf-8")
+        code, _, err = shell("audit", "--anchor", str(mark))
+        assert (code, err) == (2, f"{mark} is no mark that `pricecrawl audit --anchor` wrote.\n")
+
+
+def test_stored_pages_are_read_unless_they_are_left_out(shell: Shell, street: Street) -> None:
+    street.catalogue()
+    street.observe("20.00")
+    page = next((street.folder / "evidence").rglob("*.warc.gz"))
+    page.unlink()
+    code, out, _ = shell("audit", "--json")
+    assert code == 4
+    (problem,) = json.loads(out)["problems"]
+    assert problem["table"] == "evidence"
+    assert "is missing" in problem["problem"]
+    assert shell("audit", "--no-evidence")[0] == 0

@@ -165,7 +165,7 @@ def test_a_sound_database_has_no_problem(priced: Street) -> None:
             "market_price_snapshot",
             "was changed",
         ),
-        ("UPDATE observation SET evidence_id = 999 WHERE id = 1", "observation", "names its evidence 999"),
+        ("UPDATE observation SET evidence_id = 999 WHERE id = 1", "observation", "names evidence 999"),
     ],
 )
 def test_each_way_of_tampering_is_named(
