@@ -31,6 +31,18 @@ def close(pub: Publisher, tx: Any, target: str, sku: str, *, scope: str | None =
     return closed
 
 
+def open_since(pub: Publisher, conn: Any, row: Fields) -> str | None:
+    """A later publication of the price that an incident is open about: what the shop has is known of."""
+    for other in pub.store.of_price(conn, row["target"], row["sku"], row["scope"]):
+        of = other["publication_id"]
+        letters = pub.letters.of(conn, LETTER, other["decision_id"])
+        if other["sequence"] > row["sequence"] and any(
+            letter["payload"].get("publication_id") == of for letter in letters
+        ):
+            return str(of)
+    return None
+
+
 def foreign_write(pub: Publisher, tx: Any, row: Fields, state: PriceState, *, now: datetime) -> None:
     """The shop has a price that is not the one we left there."""
     detail = f"the shop has {state.amount}, ours is {left(row)}"

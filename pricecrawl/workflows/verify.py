@@ -27,7 +27,7 @@ from pricecrawl.pricing.ports import (
 from pricecrawl.pricing.states import State
 from pricecrawl.pricing.verification import Mismatch, Wanted, compare
 from pricecrawl.workflows import incidents
-from pricecrawl.workflows.incidents import foreign_write, incident, left
+from pricecrawl.workflows.incidents import foreign_write, incident, left, open_since
 from pricecrawl.workflows.publisher import (
     Boundary,
     Fields,
@@ -199,7 +199,7 @@ def _still(pub: Publisher, row: Fields, *, now: datetime) -> Verification:
         if (later := _overtaken(pub, tx, row)) is not None:  # while we looked
             return Verification(of, State.VERIFIED, ok=True, detail=later)
         detail = f"the shop has {state.amount} {state.currency}, ours is {wanted.amount} {row['currency']}"
-        if (known := _in_trouble(pub, tx, row)) is not None:
+        if (known := open_since(pub, tx, row)) is not None:
             detail = f"{detail}; publication {known} was written since, and its incident is open"
         elif Mismatch.AMOUNT in wrong:
             foreign_write(pub, tx, row, state, now=now)
@@ -218,18 +218,6 @@ def _overtaken(pub: Publisher, conn: Any, row: Fields) -> str | None:
             return f"publication {other['publication_id']} took its place"
         if other["status"] in IN_FLIGHT:
             return f"publication {other['publication_id']} is being written in its place"
-    return None
-
-
-def _in_trouble(pub: Publisher, conn: Any, row: Fields) -> str | None:
-    """A later publication of the price that an incident is open about: what the shop has is known of."""
-    for other in pub.store.of_price(conn, row["target"], row["sku"], row["scope"]):
-        of = other["publication_id"]
-        letters = pub.letters.of(conn, incidents.LETTER, other["decision_id"])
-        if other["sequence"] > row["sequence"] and any(
-            letter["payload"].get("publication_id") == of for letter in letters
-        ):
-            return str(of)
     return None
 
 

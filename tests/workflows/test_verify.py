@@ -103,6 +103,8 @@ def test_a_later_price_that_came_to_trouble(stall: Stall, shelf: Shelf) -> None:
     assert not found.ok
     assert "its incident is open" in found.detail
     assert stall.letters("incident") == [known]
+    assert stall.publish(later(stall, "19.40", "18.90")).status is State.STALE
+    assert stall.letters("incident") == [known]
     with stall.street.engine.begin() as tx:
         pub.letters.close(tx, known.id, now=stall.clock())
     verify.patrol(pub, "shelf", now=stall.clock())
