@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from pricecrawl.pricing.decision import Decision
     from pricecrawl.workflows.price import Priced
+    from pricecrawl.workflows.simulate import Side, Simulated
 
 STYLE = {"ALLOW": "green", "REVIEW": "yellow", "BLOCK": "red"}
 
@@ -154,12 +156,13 @@ def simulate(
             HistoryStore(engine), candidate, since=read_since(since), now=now, countries=countries(config)
         )
     if as_json:
-        print_json(done)
+        sides = {"current": _side(done.current), "candidate": _side(done.candidate)}
+        print_json({"since": done.since, "skus": done.skus, "moments": done.moments} | sides)
     else:
         out.print(replay_table(done))
 
 
-def replay_table(done: Any) -> Table:
+def replay_table(done: Simulated) -> Table:
     """The two policies side by side."""
     from rich.table import Table
 
@@ -173,12 +176,46 @@ def replay_table(done: Any) -> Table:
         ("price changes", "changes"),
         ("to review", "reviews"),
         ("blocked", "blocks"),
-        ("margin at the end", "margin"),
         ("at or under the market", "win_rate"),
-        ("price level", "price_level"),
     ):
-        table.add_row(label, *(side.cell(name) for side in (done.current, done.candidate)))
+        table.add_row(label, *(_figure(getattr(side, name)) for side in (done.current, done.candidate)))
+    currencies = sorted({*done.current.money, *done.candidate.money})
+    for currency in currencies:
+        of = f" ({currency})" if len(currencies) > 1 else ""
+        for label, name in (("margin at the end", "margin"), ("price level", "price_level")):
+            sums = (side.money.get(currency) for side in (done.current, done.candidate))
+            table.add_row(label + of, *(_figure(getattr(money, name, None)) for money in sums))
     return table
+
+
+def _figure(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value * 100:.1f} %" if isinstance(value, Decimal) else str(value)
+
+
+def _side(side: Side) -> dict[str, Any]:
+    """A policy's figures as JSON has them, the shares worked out to a millionth."""
+    from pricecrawl.pricing.rounding import KEPT
+
+    def share(value: Decimal | None) -> Decimal | None:
+        return None if value is None else value.quantize(KEPT)
+
+    money = {
+        currency: {
+            "revenue": sums.revenue,
+            "cost": sums.cost,
+            "start": sums.start,
+            "margin": share(sums.margin),
+            "price_level": share(sums.price_level),
+        }
+        for currency, sums in sorted(side.money.items())
+    }
+    counts = ("version", "decisions", "changes", "reviews", "blocks", "priced", "winning")
+    return {name: getattr(side, name) for name in counts} | {
+        "win_rate": share(side.win_rate),
+        "money": money,
+    }
 
 
 def policy_list(as_json: AsJson = False) -> None:

@@ -82,6 +82,14 @@ def currency_codes() -> frozenset[str]:
     return frozenset(get_global("all_currencies")) - {"XXX", "XTS"}
 
 
+@lru_cache(maxsize=1)
+def country_codes() -> frozenset[str]:
+    """Every ISO 3166-1 alpha-2 code of a territory that CLDR knows a currency of."""
+    from babel.core import get_global
+
+    return frozenset(code for code in get_global("territory_currencies") if len(code) == 2)
+
+
 def minor_unit(currency: str | None) -> int:
     """Decimals of a currency's minor unit as ISO 4217 states them (2 where it is unknown).
 

@@ -25,6 +25,7 @@ from typing import Any
 
 from pricecrawl.domain.condition import DAMAGED, NEW, OPEN_BOX, OTHER, REFURBISHED, USED
 from pricecrawl.domain.errors import UsageProblem
+from pricecrawl.domain.money_locale import country_codes
 from pricecrawl.pricing.strategy import STRATEGIES
 
 BUILTIN_VERSION = "builtin-1"
@@ -125,6 +126,7 @@ BUILTIN = Policy(version=BUILTIN_VERSION, valid_from=datetime(1970, 1, 1, tzinfo
 
 _FIELDS = {f.name: f for f in dataclasses.fields(Settings)}
 _TABLES = frozenset({"cadence_minutes", "tax_rates"})
+_OF_ALL = ("breaker_", "canary_")
 
 # Fractions. A 5 that was meant as 5 % would be a limit of 500 %: no limit at all.
 _UNDER_ONE = frozenset({"required_margin", "tax_rates"})
@@ -204,7 +206,13 @@ def _layer(body: Mapping[str, Any], key: str, place: str) -> dict[str, dict[str,
     layer = body.get(key, {})
     if not isinstance(layer, Mapping):
         raise UsageProblem(f"{place}: [{key}] must be a table of tables.")
-    return {name: read_overrides(table, place=f'{place}: [{key}."{name}"]') for name, table in layer.items()}
+    read = {name: read_overrides(table, place=f'{place}: [{key}."{name}"]') for name, table in layer.items()}
+    for name, overrides in read.items():
+        if whole := next((setting for setting in overrides if setting.startswith(_OF_ALL)), None):
+            raise UsageProblem(
+                f'{place}: [{key}."{name}"]: {whole} is about everything that moves: set it in [default].'
+            )
+    return read
 
 
 def _moment(value: Any, place: str) -> datetime:
@@ -258,6 +266,9 @@ def _table(key: str, value: Any) -> dict[str, Any]:
         raise TypeError("it must be a table, such as { DE = 0.19 }.")
     if key == "cadence_minutes":
         return {str(name): _count(key, item) for name, item in value.items()}
+    for name in value:
+        if name not in country_codes():
+            raise ValueError(f"{name!r} is no country code; write it like DE or GB.")
     return {str(name): _share(key, _decimal(item)) for name, item in value.items()}
 
 

@@ -15,7 +15,7 @@ from pricecrawl.domain.events import Event, EventType
 from pricecrawl.domain.identifiers import read_gtin
 from pricecrawl.domain.market import TaxBasis
 from pricecrawl.domain.measure import Size, read_size
-from pricecrawl.domain.money_locale import currency_codes
+from pricecrawl.domain.money_locale import country_codes, currency_codes
 from pricecrawl.matching.gtin import part_key
 from pricecrawl.pricing.rounding import on_quantum, quantum
 from pricecrawl.workflows.catalogue_before import Stated, content_of, heed_prices, with_before
@@ -189,7 +189,7 @@ def _sku(sheet: Sheet, row: Row, style: NumberStyle, notes: list[str]) -> tuple[
     country = sheet.read(row, "country", _country)
     basis = sheet.read(row, "tax_basis", _basis)
     price = sheet.read(row, "current_price", _price(style, currency))
-    tier = sheet.read(row, "tier", _text(10)) or "B"
+    tier = sheet.read(row, "tier", _tier) or "B"
     content = content_of(row["name"], stated)
     identifiers = _identifiers(sheet, row, notes)
     protected = sheet.read(row, "protected", flag)
@@ -324,10 +324,8 @@ def _currency(text: str) -> str:
 
 
 def _country(text: str) -> str:
-    from babel.core import get_global
-
     code = text.upper()
-    if len(code) != 2 or code not in get_global("territory_currencies"):
+    if code not in country_codes():
         raise CellProblem(f"{text!r} is no country code; write it like DE or GB.")
     return code
 
@@ -337,6 +335,12 @@ def _basis(text: str) -> TaxBasis:
     if basis is None:
         raise CellProblem(f"{text!r} is no tax basis; write incl or excl.")
     return basis
+
+
+def _tier(text: str) -> str:
+    """The letter of a tier whatever its case: its cadence says how long an offer counts."""
+    tier = _text(10)(text)
+    return tier.upper() if len(tier) == 1 else tier
 
 
 def _pack(text: str) -> int:

@@ -9,7 +9,7 @@ listings' facts and switches are today's; what a person chose of a reading in do
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -29,8 +29,27 @@ _ZERO = Decimal(0)
 
 
 @dataclass(slots=True)
+class Money:
+    """Sums in one currency, at one sale of each SKU that has a final price and a cost."""
+
+    revenue: Decimal = _ZERO
+    cost: Decimal = _ZERO
+    start: Decimal = _ZERO
+
+    @property
+    def margin(self) -> Decimal | None:
+        """Share of the final prices that is left after variable cost."""
+        return None if self.revenue == 0 else (self.revenue - self.cost) / self.revenue
+
+    @property
+    def price_level(self) -> Decimal | None:
+        """Final prices against the first ones: 0.97 is three percent cheaper."""
+        return None if self.start == 0 else self.revenue / self.start
+
+
+@dataclass(slots=True)
 class Side:
-    """One policy's sums. Shares are fractions; `margin` is of revenue at one sale of each SKU."""
+    """One policy's sums. Shares are fractions; `money` is by currency: amounts in two are not added up."""
 
     version: str
     decisions: int = 0
@@ -39,31 +58,12 @@ class Side:
     blocks: int = 0
     priced: int = 0
     winning: int = 0
-    revenue: Decimal = _ZERO
-    cost: Decimal = _ZERO
-    start: Decimal = _ZERO
-
-    @property
-    def margin(self) -> Decimal | None:
-        """Share of the final prices that is left after variable cost, over SKUs with both."""
-        return None if self.revenue == 0 else (self.revenue - self.cost) / self.revenue
+    money: dict[str, Money] = field(default_factory=dict)
 
     @property
     def win_rate(self) -> Decimal | None:
         """Share of moments with a market price at which ours was not over it."""
         return None if self.priced == 0 else Decimal(self.winning) / self.priced
-
-    @property
-    def price_level(self) -> Decimal | None:
-        """Final prices against the first ones: 0.97 is three percent cheaper."""
-        return None if self.start == 0 else self.revenue / self.start
-
-    def cell(self, name: str) -> str:
-        """A figure as the table shows it."""
-        value = getattr(self, name)
-        if value is None:
-            return "-"
-        return f"{value * 100:.1f} %" if isinstance(value, Decimal) else str(value)
 
 
 @dataclass(slots=True)
@@ -151,9 +151,10 @@ def _replay(
             side.priced += 1
             side.winning += final <= market
     if final is not None and variable_cost is not None:
-        side.revenue += final
-        side.cost += variable_cost
-        side.start += start or final
+        money = side.money.setdefault(past.sku.currency, Money())
+        money.revenue += final
+        money.cost += variable_cost
+        money.start += start or final
 
 
 def _decisions(

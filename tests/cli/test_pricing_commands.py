@@ -110,6 +110,34 @@ def test_the_tables_for_people(shell: Shell, street: Street) -> None:
     assert "decrease_over_limit" in out
 
 
+def test_two_policies_side_by_side_as_json_and_as_a_table(
+    shell: Shell, street: Street, tmp_path: Path
+) -> None:
+    now = datetime.now(UTC)
+    street.catalogue(now=now)
+    street.observe("20.00", at=now - timedelta(minutes=20))
+    street.observe("18.00", at=now - timedelta(minutes=5))
+    street.match()
+    file = tmp_path / "policy.toml"
+    file.write_text('version = "bold"\nvalid_from = 2026-01-01\n[default]\nreview_decrease = 0.2\n')
+    args = ("price", "simulate", "--policy", str(file), "--since", "1h")
+    told = good(shell(*args, "--json"))
+    assert (told["skus"], told["moments"]) == (1, 2)
+    assert (told["current"]["changes"], told["candidate"]["changes"]) == (1, 2)
+    assert (told["current"]["win_rate"], told["candidate"]["win_rate"]) == ("0.500000", "1.000000")
+    assert told["candidate"]["money"]["EUR"] == {
+        "revenue": "18.00",
+        "cost": "11.50",
+        "start": "20.50",
+        "margin": "0.361111",
+        "price_level": "0.878049",
+    }
+    lines = [line.split() for line in shell(*args)[1].splitlines()]
+    assert ["at", "or", "under", "the", "market", "50.0", "%", "100.0", "%"] in lines
+    assert ["margin", "at", "the", "end", "42.5", "%", "36.1", "%"] in lines
+    assert ["price", "level", "97.6", "%", "87.8", "%"] in lines
+
+
 def test_an_incomplete_chain_and_a_tampered_row_end_with_4(shell: Shell, street: Street) -> None:
     street.catalogue(now=datetime.now(UTC))
     street.observe("20.00", at=datetime.now(UTC) - timedelta(minutes=5))

@@ -113,6 +113,13 @@ def test_the_contracts_defaults() -> None:
         ('version = "x"\nvalid_from = 2026-02-01\n[default]\nprice_endings = 0.99', "list of endings"),
         ('version = "x"\nvalid_from = 2026-02-01\n[default]\ntax_rates = 0.19', "must be a table"),
         ('version = "x"\nvalid_from = 2026-02-01\n[default]\ntax_rates = {DE = 19}', "under 1"),
+        ('version = "x"\nvalid_from = 2026-02-01\n[default]\ntax_rates = {de = 0.19}', "'de' is no country"),
+        ('version = "x"\nvalid_from = 2026-02-01\n[default]\ntax_rates = {UK = 0.2}', "'UK' is no country"),
+        (
+            'version = "x"\nvalid_from = 2026-02-01\n[category.Tea]\nbreaker_sku_share = 0.1',
+            '[category."Tea"]: breaker_sku_share is about everything',
+        ),
+        ('version = "x"\nvalid_from = 2026-02-01\n[sku.W]\ncanary_share = 0.1', "set it in [default]"),
     ],
 )
 def test_a_mistake_is_named_with_its_place(text: str, message: str) -> None:

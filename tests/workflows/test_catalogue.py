@@ -200,6 +200,13 @@ def test_a_number_for_use_within_one_shop_is_said_and_not_kept(street: Street) -
     assert any("within one shop" in note for note in done.notes)
 
 
+@pytest.mark.parametrize(("cell", "tier"), [("a", "A"), ("A", "A"), ("", "B"), ("night", "night")])
+def test_a_tier_is_its_letter_in_any_case(street: Street, cell: str, tier: str) -> None:
+    path = street.file(f"sku,name,currency,tier\nA,Tea,EUR,{cell}\n")
+    catalogue.import_skus(CatalogueStore(street.engine), path, now=NOON, by="ann")
+    assert street.rows(sku)[0].tier == tier
+
+
 def test_prices_are_before_tax_where_the_till_adds_it(street: Street) -> None:
     text = "sku,name,currency,country\nA,Tea,USD,US\nB,Tee,EUR,DE\n"
     catalogue.import_skus(CatalogueStore(street.engine), street.file(text), now=NOON, by="ann")

@@ -16,7 +16,7 @@ from pricecrawl.domain.reasons import ReviewReason
 from pricecrawl.pricing.policy import read_policy
 from pricecrawl.workflows import simulate
 from tests.factories import NOON
-from tests.workflows.street import COUNTRIES, NOW, Street
+from tests.workflows.street import COUNTRIES, GTIN, NOW, SKUS, Street
 
 
 def policy(**default: Any) -> Any:
@@ -27,6 +27,10 @@ def replayed(
     street: Street, candidate: Any, *, since: datetime = NOON - timedelta(days=1)
 ) -> simulate.Simulated:
     return simulate.run(HistoryStore(street.engine), candidate, since=since, now=NOW, countries=COUNTRIES)
+
+
+def euros(side: simulate.Side) -> simulate.Money:
+    return side.money["EUR"]
 
 
 def rows_everywhere(street: Street) -> dict[str, int]:
@@ -53,14 +57,14 @@ def test_two_policies_over_the_same_past(week: Street) -> None:
     # In force: two small steps are allowed, the large one waits at 19.50.
     assert (done.current.version, done.current.decisions) == ("builtin-1", 3)
     assert (done.current.changes, done.current.reviews, done.current.blocks) == (2, 1, 0)
-    assert done.current.revenue == Decimal("19.50")
+    assert euros(done.current).revenue == Decimal("19.50")
     # What if 20 % down needed nobody: it follows to 17.00 and is never over the market.
     assert (done.candidate.changes, done.candidate.reviews) == (3, 0)
-    assert done.candidate.revenue == Decimal("17.00")
+    assert euros(done.candidate).revenue == Decimal("17.00")
     assert done.candidate.win_rate == 1
     assert done.current.win_rate == Decimal(2) / 3
-    assert done.candidate.margin == Decimal("5.50") / Decimal("17.00")
-    assert done.candidate.cell("price_level") == "82.9 %"
+    assert euros(done.candidate).margin == Decimal("5.50") / Decimal("17.00")
+    assert round(euros(done.candidate).price_level, 3) == Decimal("0.829")
 
 
 def test_what_is_sold_out_today_was_for_sale_then(week: Street) -> None:
@@ -107,7 +111,7 @@ def test_what_was_read_shortly_before_still_counts_when_the_replay_begins(street
     done = replayed(street, policy(), since=NOON).current
     # First down to 20.00, then, when that is too old, 10.5 % up: for a person.
     assert (done.decisions, done.changes, done.reviews) == (2, 1, 1)
-    assert (done.revenue, done.winning, done.priced) == (Decimal("20.00"), 2, 2)
+    assert (euros(done).revenue, done.winning, done.priced) == (Decimal("20.00"), 2, 2)
 
 
 @pytest.mark.parametrize(("late", "moments"), [(timedelta(0), 2), (timedelta(microseconds=1), 1)])
@@ -147,7 +151,7 @@ def test_what_a_person_chose_counts_from_then_on(street: Street) -> None:
     done = replayed(street, policy()).current
     # In doubt: nothing to go by, then 25.00 where the doubt may hide a lower one; settled: 19.80.
     assert (done.decisions, done.blocks, done.reviews, done.changes) == (3, 1, 1, 1)
-    assert done.revenue == Decimal("19.80")
+    assert euros(done).revenue == Decimal("19.80")
 
 
 def test_settings_of_one_sku_that_cannot_be_read_block_here_too(week: Street) -> None:
@@ -156,3 +160,15 @@ def test_settings_of_one_sku_that_cannot_be_read_block_here_too(week: Street) ->
         store.override(tx, "K-1", {"required_margin": "lots"}, by="ann", now=NOW)
     done = replayed(week, policy())
     assert (done.current.blocks, done.candidate.blocks) == (3, 3)
+
+
+def test_yen_and_euros_are_not_added_up(week: Street) -> None:
+    yen = SKUS.replace("K-1", "Y-1").replace(GTIN, "9521234500018").replace("20.50", "3000")
+    week.catalogue(skus=yen.replace("EUR", "JPY"), costs="sku,cogs,valid_from\nY-1,1200,2026-01-01\n")
+    week.observe("2900", currency="JPY", sku="B-1", gtin="09521234500018", at=NOON)
+    week.match(now=NOW)
+    money = replayed(week, policy()).current.money
+    assert {name: (sums.revenue, sums.cost, sums.start) for name, sums in money.items()} == {
+        "EUR": (Decimal("19.50"), Decimal("11.50"), Decimal("20.50")),
+        "JPY": (Decimal(2900), Decimal(1200), Decimal(3000)),
+    }
