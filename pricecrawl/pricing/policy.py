@@ -25,6 +25,7 @@ from typing import Any
 
 from pricecrawl.domain.condition import DAMAGED, NEW, OPEN_BOX, OTHER, REFURBISHED, USED
 from pricecrawl.domain.errors import UsageProblem
+from pricecrawl.domain.moments import in_utc
 from pricecrawl.domain.money_locale import country_codes
 from pricecrawl.pricing.strategy import STRATEGIES
 
@@ -216,13 +217,13 @@ def _layer(body: Mapping[str, Any], key: str, place: str) -> dict[str, dict[str,
 
 
 def _moment(value: Any, place: str) -> datetime:
-    if isinstance(value, str):
-        try:
+    try:
+        if isinstance(value, str):
             value = datetime.fromisoformat(value)
-        except ValueError:
-            raise UsageProblem(f"{place}: valid_from = {value!r} is no date; write 2026-02-01.") from None
-    if isinstance(value, datetime):
-        return value if value.tzinfo else value.replace(tzinfo=UTC)
+        if isinstance(value, datetime):
+            return in_utc(value)
+    except ValueError:
+        raise UsageProblem(f"{place}: valid_from = {value!s} is no date; write 2026-02-01.") from None
     if isinstance(value, date):
         return datetime.combine(value, time(), tzinfo=UTC)
     raise UsageProblem(

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from pricecrawl.domain.errors import ProblemsFound, UsageProblem
+from pricecrawl.domain.moments import in_utc
 
 T = TypeVar("T")
 
@@ -146,10 +147,9 @@ def moment(text: str) -> datetime:
         if match:
             day = date(int(match[3]), int(match[2]), int(match[1]))
             return datetime.combine(day, time(), tzinfo=UTC)
-        found = datetime.fromisoformat(text)
+        return in_utc(datetime.fromisoformat(text))
     except ValueError:
         raise CellProblem(f"{text!r} is no date; write it as 2026-02-01.") from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _read(path: Path) -> bytes:

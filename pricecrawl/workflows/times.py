@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from pricecrawl.domain.errors import UsageProblem
+from pricecrawl.domain.moments import in_utc
 
 _AGO = re.compile(r"(\d{1,5})\s*(m|min|h|d|w)")
 _UNITS = {"m": "minutes", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -22,9 +23,8 @@ def since(text: str, *, now: datetime | None = None) -> datetime:
         span = timedelta(**{_UNITS[match[2]]: int(match[1])})
         return (now or datetime.now(UTC)) - span
     try:
-        found = datetime.fromisoformat(text.strip())
+        return in_utc(datetime.fromisoformat(text.strip()))
     except ValueError:
         raise UsageProblem(
             f"{text!r} is no time: give a day (2026-02-01), a time (2026-02-01T06:00) or a span (36h, 7d)."
         ) from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)

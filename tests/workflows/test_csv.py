@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -11,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pricecrawl.domain.errors import PricecrawlError, ProblemsFound, UsageProblem
+from pricecrawl.pricing.policy import read_policy
 from pricecrawl.workflows.csv_input import CellProblem, flag, moment, read_sheet
 from pricecrawl.workflows.csv_numbers import NumberStyle, number_style
+from pricecrawl.workflows.times import since
 
 TEXT = "sku,name,price\nW-1,Brühkaffee „Süd“,12.50\nW-2,Tee,3.20\n"
 
@@ -155,3 +158,22 @@ def test_words_for_yes_and_no_and_dates() -> None:
             moment(wrong)
     with pytest.raises(CellProblem, match="write yes or no"):
         flag("maybe")
+
+
+@pytest.mark.parametrize("text", ["9999-12-31T23:59-05:00", "0001-01-01T00:00+05:00"])
+def test_a_time_that_no_calendar_holds_is_no_date(text: str) -> None:
+    with pytest.raises(CellProblem, match="is no date"):
+        moment(text)
+    with pytest.raises(UsageProblem, match="is no time"):
+        since(text)
+    for value in (text, datetime.fromisoformat(text)):
+        with pytest.raises(UsageProblem, match="is no date"):
+            read_policy({"version": "x", "valid_from": value})
+
+
+def test_a_time_in_a_zone_is_the_same_moment_in_utc() -> None:
+    expected = datetime(2026, 2, 1, 5, tzinfo=UTC)
+    for text in ("2026-02-01T06:00+01:00", "2026-02-01T05:00Z", "2026-02-01T05:00"):
+        assert moment(text) == since(text) == expected
+        assert moment(text).tzinfo is since(text).tzinfo is UTC
+        assert read_policy({"version": "x", "valid_from": text}).valid_from == expected
