@@ -53,6 +53,8 @@ def import_costs(file: _File, decimal: _Mark = None, *, as_json: AsJson = False)
 
 
 def _run(load: Callable[..., Imported], file: Path, decimal: str | None, what: str, *, as_json: bool) -> None:
+    from rich.markup import escape
+
     from pricecrawl.cli.actor import current_user
     from pricecrawl.cli.output import err, out, print_json
     from pricecrawl.config import Config
@@ -72,4 +74,5 @@ def _run(load: Callable[..., Imported], file: Path, decimal: str | None, what: s
     if as_json:
         print_json(done)
     else:
-        out.print(f"[green]{done.rows} {what}[/] from {file}: {done.added} added, {done.changed} updated")
+        counts = f"{done.added} added, {done.changed} updated"
+        out.print(f"[green]{done.rows} {what}[/] from {escape(str(file))}: {counts}")

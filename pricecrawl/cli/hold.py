@@ -27,6 +27,8 @@ def set_hold(
     scope: _Scope, name: _Name = "", *, reason: _Reason, by: By = None, as_json: AsJson = False
 ) -> None:
     """Hold something: no price of it is decided or written, a running crawl of it stops."""
+    from rich.markup import escape
+
     from pricecrawl.cli.actor import current_user
     from pricecrawl.cli.output import out, print_json
     from pricecrawl.cli.session import database
@@ -48,13 +50,15 @@ def set_hold(
     if as_json:
         print_json({"id": number, "scope": scope, "value": name, "reason": reason})
     else:
-        out.print(f"[yellow]held[/]: {f'{scope} {name}'.strip()} (hold {number})")
+        out.print(f"[yellow]held[/]: {escape(f'{scope} {name}'.strip())} (hold {number})")
 
 
 def clear(
     scope: _Scope, name: _Name = "", *, reason: _Reason, by: By = None, as_json: AsJson = False
 ) -> None:
     """End a hold."""
+    from rich.markup import escape
+
     from pricecrawl.cli.actor import current_user
     from pricecrawl.cli.output import out, print_json
     from pricecrawl.cli.session import database
@@ -68,11 +72,12 @@ def clear(
     if as_json:
         print_json({"cleared": count, "scope": scope, "value": name})
     else:
-        out.print(f"[green]cleared[/]: {f'{scope} {name}'.strip()}")
+        out.print(f"[green]cleared[/]: {escape(f'{scope} {name}'.strip())}")
 
 
 def list_holds(as_json: AsJson = False) -> None:
     """Show what is held."""
+    from rich.markup import escape
     from rich.table import Table
 
     from pricecrawl.cli.output import out, print_json
@@ -92,6 +97,7 @@ def list_holds(as_json: AsJson = False) -> None:
     for heading in ("hold", "on", "since", "by", "reason"):
         table.add_column(heading)
     for row in rows:
-        on = f"{row.scope} {row.value}".strip()
-        table.add_row(str(row.id), f"[yellow]{on}[/]", f"{row.set_at:%Y-%m-%d %H:%M}", row.set_by, row.reason)
+        on = escape(f"{row.scope} {row.value}".strip())
+        told = (f"{row.set_at:%Y-%m-%d %H:%M}", escape(row.set_by), escape(row.reason))
+        table.add_row(str(row.id), f"[yellow]{on}[/]", *told)
     out.print(table)

@@ -112,6 +112,8 @@ def _money(amount: Any) -> str:
 
 
 def _summary(done: Priced) -> None:
+    from rich.markup import escape
+
     from pricecrawl.cli.output import out
 
     parts = [
@@ -119,7 +121,7 @@ def _summary(done: Priced) -> None:
         for verdict, word in (("ALLOW", "allowed"), ("REVIEW", "to review"), ("BLOCK", "blocked"))
         if (count := done.verdicts.get(verdict, 0))
     ]
-    out.print(f"{done.skus} SKUs under policy {done.policy_version}: {', '.join(parts)}")
+    out.print(f"{done.skus} SKUs under policy {escape(done.policy_version)}: {', '.join(parts)}")
     if done.superseded:
         out.print(f"{done.superseded} earlier decisions that nobody had used are stale now")
     if done.recalled:
@@ -164,13 +166,14 @@ def simulate(
 
 def replay_table(done: Simulated) -> Table:
     """The two policies side by side."""
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
     table.title = f"{done.skus} SKUs, {done.moments} moments since {done.since:%Y-%m-%d}"
     table.add_column("")
     for side in (done.current, done.candidate):
-        table.add_column(side.version, justify="right")
+        table.add_column(escape(side.version), justify="right")
     for label, name in (
         ("decisions", "decisions"),
         ("price changes", "changes"),
@@ -220,6 +223,7 @@ def _side(side: Side) -> dict[str, Any]:
 
 def policy_list(as_json: AsJson = False) -> None:
     """Show every version and which one is in force."""
+    from rich.markup import escape
     from rich.table import Table
 
     from pricecrawl.cli.output import out, print_json
@@ -246,9 +250,9 @@ def policy_list(as_json: AsJson = False) -> None:
         table.add_column(heading)
     for row in rows:
         now = "[green]in force[/]" if held is not None and held.version == row.version else ""
-        rejected = f"[dim]rejected by {row.rejected_by}[/]" if row.rejected_at else ""
-        approved = row.approved_by or rejected or "[yellow]waits for approval[/]"
-        table.add_row(row.version, f"{row.valid_from:%Y-%m-%d}", row.author, approved, now)
+        rejected = f"[dim]rejected by {escape(row.rejected_by or '')}[/]" if row.rejected_at else ""
+        approved = escape(row.approved_by or "") or rejected or "[yellow]waits for approval[/]"
+        table.add_row(escape(row.version), f"{row.valid_from:%Y-%m-%d}", escape(row.author), approved, now)
     out.print(
         table if rows else "no policy is stored yet; the built-in one is stored by the first pricing run"
     )

@@ -40,6 +40,8 @@ def publish(
     as_json: AsJson = False,
 ) -> None:
     """Write approved prices to a shop and read them back. A decision is named, never a price."""
+    from rich.markup import escape
+
     from pricecrawl.cli.output import err, out, print_json
     from pricecrawl.cli.publishing import outcome, outcomes_table, publisher, target_of
     from pricecrawl.domain.errors import ProblemsFound, UsageProblem
@@ -63,10 +65,10 @@ def publish(
         elif not done.refused and not done.recalled:
             out.print("no approved decision waits; `pricecrawl price run` makes some")
         for text in done.refused.values():
-            err.print(f"[red]refused[/]: {text}", soft_wrap=True)
+            err.print(f"[red]refused[/]: {escape(text)}", soft_wrap=True)
         if done.recalled:
             why = next(iter(done.recalled.values()))
-            err.print(f"[yellow]{len(done.recalled)} prices went to review[/]: {why}", soft_wrap=True)
+            err.print(f"[yellow]{len(done.recalled)} prices went to review[/]: {escape(why)}", soft_wrap=True)
     if not well or done.refused or done.recalled:
         raise ProblemsFound("not every price is in the shop and verified.")
 
@@ -81,6 +83,8 @@ def verify(
     as_json: AsJson = False,
 ) -> None:
     """Read published prices again. A price that somebody else changed is an incident."""
+    from rich.markup import escape
+
     from pricecrawl.cli.output import out, print_json
     from pricecrawl.cli.publishing import publisher, target_of
     from pricecrawl.domain.errors import ProblemsFound, Refused
@@ -106,7 +110,7 @@ def verify(
     else:
         for item in found if publication is not None else wrong:
             mark = "[green]as it should be[/]" if item.ok else "[red]not as it should be[/]"
-            out.print(f"{item.publication_id}: {mark} ({item.detail})", soft_wrap=True)
+            out.print(f"{item.publication_id}: {mark} ({escape(item.detail)})", soft_wrap=True)
         if publication is None:
             seen = len(found) - len(unread)
             out.print(f"{seen} prices looked at, {len(wrong)} of them are not as we left them")
@@ -127,6 +131,8 @@ def rollback(
     as_json: AsJson = False,
 ) -> None:
     """Go back to an earlier verified price, through the same gates as any other."""
+    from rich.markup import escape
+
     from pricecrawl.cli.output import out, print_json
     from pricecrawl.cli.publishing import outcome, outcomes_table, publisher, target_of
     from pricecrawl.domain.errors import ProblemsFound
@@ -147,9 +153,9 @@ def rollback(
     elif rows:
         out.print(outcomes_table(rows))
     else:
-        out.print(f"{sku} goes back to {made.amount}: [yellow]{made.verdict.value}[/]")
+        out.print(f"{escape(sku)} goes back to {made.amount}: [yellow]{made.verdict.value}[/]")
         for text in made.reasons:
-            out.print(f"  {text}", soft_wrap=True)
+            out.print(f"  {escape(text)}", soft_wrap=True)
     if made.verdict is Verdict.REVIEW:
         raise ProblemsFound(
             f"somebody else must look at it: `pricecrawl review approve price:{made.decision_id} "

@@ -41,6 +41,7 @@ def list_sources(
     as_json: AsJson = False,
 ) -> None:
     """Every source, whether it is switched on, and how often it is due."""
+    from rich.markup import escape
     from rich.table import Table
 
     config = Config.load()
@@ -57,7 +58,8 @@ def list_sources(
         for row in rows:
             market = " ".join(filter(None, (row["country"], row["currency"])))
             switch = "yes" if row["enabled"] else f"no: {row['disabled_reason'] or 'held'}"
-            table.add_row(row["slug"], row["platform"], row["retailer"], market, row["every"], switch)
+            cells = (row["slug"], row["platform"], row["retailer"], market, row["every"], switch)
+            table.add_row(*map(escape, cells))
         out.print(table)
     else:
         out.print(

@@ -91,6 +91,8 @@ def kinds(as_json: AsJson = False) -> None:
 
 def read(target: _Name, sku: _Sku, *, as_json: AsJson = False) -> None:
     """Show what a target has for a SKU; changes nothing."""
+    from rich.markup import escape
+
     from pricecrawl.cli.output import out, print_json
     from pricecrawl.cli.publishing import publisher
     from pricecrawl.workflows.adopt import look
@@ -102,7 +104,9 @@ def read(target: _Name, sku: _Sku, *, as_json: AsJson = False) -> None:
     if as_json:
         print_json({"state": state, "current_price": ours.current_price})
         return
-    out.print(f"{target} has {sku} at [bold]{state.amount}[/] {state.currency}, {state.tax_basis.value}")
+    out.print(
+        f"{target} has {escape(sku)} at [bold]{state.amount}[/] {state.currency}, {state.tax_basis.value}"
+    )
     if state.amount != ours.current_price:
         out.print(
             f"[yellow]the catalogue says {ours.current_price}[/]: no decision goes out until they agree"
@@ -118,6 +122,8 @@ def adopt(
     as_json: AsJson = False,
 ) -> None:
     """Make the shop's price the current one of a SKU, after somebody changed it there."""
+    from rich.markup import escape
+
     from pricecrawl.cli.output import out, print_json
     from pricecrawl.cli.publishing import publisher
     from pricecrawl.workflows import adopt as taking
@@ -127,7 +133,7 @@ def adopt(
     if as_json:
         print_json({"sku": sku, "target": target, "current_price": amount})
     else:
-        out.print(f"{sku} goes out from [bold]{amount}[/] from now on")
+        out.print(f"{escape(sku)} goes out from [bold]{amount}[/] from now on")
 
 
 def _seconds(can: Any) -> dict[str, Any]:
