@@ -13,6 +13,7 @@ from pricecrawl.cli.options import AsJson
 from pricecrawl.cli.output import out, print_json
 from pricecrawl.config import Config
 from pricecrawl.domain.errors import UsageProblem
+from pricecrawl.domain.moments import in_utc
 
 if TYPE_CHECKING:
     from pricecrawl.db.permissions import PermissionStore, StoredPermission
@@ -140,12 +141,11 @@ def _mode(text: str) -> str:
 
 def _when(text: str) -> datetime:
     try:
-        given = datetime.fromisoformat(text)
+        return in_utc(datetime.fromisoformat(text))
     except ValueError:
         raise UsageProblem(
             f"--agreed-at {text!r} is no date such as 2026-03-01 or 2026-03-01T09:30+01:00."
         ) from None
-    return given if given.tzinfo else given.replace(tzinfo=UTC)
 
 
 @contextmanager

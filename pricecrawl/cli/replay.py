@@ -50,16 +50,16 @@ def replay(
 
 def _moment(text: str | None) -> datetime | None:
     from pricecrawl.domain.errors import UsageProblem
+    from pricecrawl.domain.moments import in_utc
 
     if text is None:
         return None
     try:
-        found = datetime.fromisoformat(text)
+        return in_utc(datetime.fromisoformat(text))
     except ValueError:
         raise UsageProblem(
             f"--since {text!r} is no day or time; write 2026-03-31 or 2026-03-31T12:00."
         ) from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _run(engine: Any, config: Config, source: str | None, since: datetime | None, *, quiet: bool) -> Replay:

@@ -65,6 +65,7 @@ def test_permit_can_switch_at_once(shell: Shell) -> None:
         (("permit", "tern"), "--agreed-by"),
         (("permit", "tern", *AGREED[:-1], " "), "--purpose"),
         (("permit", "tern", *AGREED, "--agreed-at", "soon"), "2026-03-01"),
+        (("permit", "tern", *AGREED, "--agreed-at", "0001-01-01T00:00+05:00"), "2026-03-01"),
         (("permit", "tern", *AGREED, "--agreed-at", "2999-01-01"), "future"),
         (("permit", "tern", *AGREED, "--revoke"), "--revoke"),
         (("permit", "nobody", *AGREED), "no source 'nobody'"),

@@ -191,7 +191,11 @@ def test_feeds_are_replayed_with_the_currency_that_the_shop_stated(
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
-    [(("--since", "soon"), "is no day or time"), (("--source", "nowhere"), "no source 'nowhere'")],
+    [
+        (("--since", "soon"), "is no day or time"),
+        (("--since", "0001-01-01T00:00+05:00"), "is no day or time"),
+        (("--source", "nowhere"), "no source 'nowhere'"),
+    ],
 )
 def test_a_replay_of_nonsense_is_said(
     crawled: Engine, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
