@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import timedelta
 from decimal import Decimal
 
 from pricecrawl.domain.mapping import ACCEPTED
@@ -87,7 +88,7 @@ def cost_fresh(inputs: Inputs, _: Computed) -> Finding | None:
         return block(FindingCode.COST_STALE, f"the cost ended on {cost.valid_to:%Y-%m-%d}")
     if cost.valid_from > inputs.now:
         return block(FindingCode.COST_STALE, f"the cost starts on {cost.valid_from:%Y-%m-%d}")
-    if (inputs.now - cost.confirmed_at).days > settings.cost_max_age_days:
+    if inputs.now - cost.confirmed_at > timedelta(days=settings.cost_max_age_days):
         return block(
             FindingCode.COST_STALE,
             f"the cost was last confirmed on {cost.confirmed_at:%Y-%m-%d}, "

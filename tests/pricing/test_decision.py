@@ -119,6 +119,16 @@ def test_moves_over_the_limits_go_to_review(current: str | None, market: str, ex
     assert codes(decision(offer(market), subject=subject(current))) == expected
 
 
+@pytest.mark.parametrize(("over", "stale"), [(timedelta(0), False), (timedelta(microseconds=1), True)])
+def test_a_cost_is_too_old_a_moment_after_its_last_day(over: timedelta, stale: bool) -> None:
+    kept = decision(offer(), cost=cost(confirmed_at=NOW - timedelta(days=90) - over))
+    assert ("cost_stale" in codes(kept)) is stale
+    ended = decision(offer(), cost=cost(valid_to=NOW + timedelta(microseconds=1) - over))
+    assert ("cost_stale" in codes(ended)) is stale
+    to_come = decision(offer(), cost=cost(valid_from=NOW + over))
+    assert ("cost_stale" in codes(to_come)) is stale
+
+
 def test_missing_stale_and_contradictory_inputs_block() -> None:
     ended = cost(valid_to=NOW)
     unconfirmed = cost(confirmed_at=NOW - timedelta(days=91))
