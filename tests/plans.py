@@ -48,6 +48,7 @@ MEANS_ALL = {
     "audit_pricing.py:snapshots": "pricecrawl audit",
     "audit_pricing.py:uncaused": "pricecrawl audit",
     "before.py:skus_at": "the end of a run, for all addresses that were gone",
+    "catalogue.py:having": "a policy that a person proposes or tries",
     "dead_letters.py:all": "what waits, which should be little",
     "events.py:_stream": "pricecrawl audit",
     "events.py:tips": "pricecrawl audit",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from pricecrawl.pricing.decision import Decision
+    from pricecrawl.pricing.policy import Policy
     from pricecrawl.workflows.price import Priced
     from pricecrawl.workflows.simulate import Side, Simulated
 
@@ -61,6 +62,7 @@ def run(
                 "verdicts": done.verdicts,
                 "superseded": done.superseded,
                 "recalled": done.recalled,
+                "left_out": done.skus - len(done.decisions),
                 "decisions": [
                     {"decision_id": of, **record(made), "status": made.state} for of, made in done.decisions
                 ],
@@ -154,6 +156,7 @@ def simulate(
     config = Config.load()
     now = datetime.now(UTC)
     with database(config) as engine:
+        _warn(engine, candidate)
         done = replay.run(
             HistoryStore(engine), candidate, since=read_since(since), now=now, countries=countries(config)
         )
@@ -221,6 +224,18 @@ def _side(side: Side) -> dict[str, Any]:
     }
 
 
+def _warn(engine: Any, policy: Policy) -> None:
+    """Say on stderr what the policy names and nobody has."""
+    from pricecrawl.cli.output import err
+    from pricecrawl.cli.session import countries
+    from pricecrawl.config import Config
+    from pricecrawl.db.catalogue import CatalogueStore
+    from pricecrawl.workflows.policy_names import unheard_of
+
+    for sentence in unheard_of(CatalogueStore(engine), policy, countries(Config.load())):
+        err.print(f"policy {policy.version}: {sentence}", style="yellow", markup=False, soft_wrap=True)
+
+
 def policy_list(as_json: AsJson = False) -> None:
     """Show every version and which one is in force."""
     from rich.markup import escape
@@ -286,6 +301,7 @@ def policy_propose(file: Path, *, by: By = None) -> None:
 
     policy = policies.load_file(file)
     with database() as engine:
+        _warn(engine, policy)
         policies.propose(PolicyStore(engine), policy, by=current_user(by), now=datetime.now(UTC))
     out.print(
         f"policy {policy.version} waits: somebody else runs "

@@ -71,6 +71,13 @@ class SkuBefore(NamedTuple):
     current_price: Decimal | None
 
 
+class Having(NamedTuple):
+    """Those of some SKUs and categories that the catalogue has."""
+
+    skus: set[str]
+    categories: set[str]
+
+
 @dataclass(frozen=True, slots=True)
 class SavedCosts:
     """How many costs are new and how many replaced one of the same day; SKUs that lost a bound they had."""
@@ -207,6 +214,17 @@ class CatalogueStore(Store):
             for some in chunks(sorted(skus)):
                 query = select(sku.c.sku, sku.c.currency).where(sku.c.sku.in_(some))
                 found.update({row.sku: row.currency for row in conn.execute(query)})
+        return found
+
+    def having(self, skus: Sequence[str], categories: Sequence[str]) -> Having:
+        """Those of `skus` and `categories` that the catalogue has; walks through it for the categories."""
+        found = Having(set(), set())
+        with self.engine.connect() as conn:
+            for some in chunks(skus):
+                found.skus.update(conn.execute(select(sku.c.sku).where(sku.c.sku.in_(some))).scalars())
+            for some in chunks(categories):
+                query = select(sku.c.category).where(sku.c.category.in_(some)).distinct()
+                found.categories.update(conn.execute(query).scalars())
         return found
 
     def count(self) -> int:

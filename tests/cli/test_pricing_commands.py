@@ -208,6 +208,29 @@ def test_a_policy_is_proposed_by_one_and_approved_by_another(shell: Shell, tmp_p
     assert (row["version"], row["approved_by"]) == ("v2", "bob")
 
 
+def test_a_name_in_a_policy_that_nobody_has_is_said(shell: Shell, street: Street, tmp_path: Path) -> None:
+    street.catalogue(now=datetime.now(UTC))
+    street.observe("20.00", at=datetime.now(UTC) - timedelta(minutes=5))
+    street.match()
+    file = tmp_path / "policy.toml"
+    file.write_text(
+        'version = "v2"\nvalid_from = 2026-02-01\n[default]\ncompetitors = ["ketles"]\n'
+        '[category."kettles"]\nprotected = true\n[category."Kettles"]\nprotected = true\n'
+        '[sku."K-1"]\nprotected = true\n[sku."K1"]\nprotected = true\n'
+    )
+    told = [
+        """policy v2: [sku."K1"] says nothing of any SKU""",
+        """policy v2: [category."Kettles"] says nothing of any SKU""",
+        """policy v2: competitors: there is no source 'ketles'""",
+    ]
+    code, out, err = shell("price", "simulate", "--policy", str(file), "--since", "1h", "--json")
+    assert (code, json.loads(out)["skus"]) == (0, 1)
+    assert [line.split(":", 2)[:2] for line in err.splitlines()] == [line.split(":", 2)[:2] for line in told]
+    code, _, err = shell("price", "policy", "propose", str(file), "--by", "ann")
+    assert code == 0
+    assert all(line in err for line in told)
+
+
 def test_what_an_approved_policy_means_is_said(shell: Shell, tmp_path: Path) -> None:
     """One that starts before the present one never holds: said at once, not found out by nobody."""
     for version, start, told in (
