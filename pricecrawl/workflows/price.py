@@ -169,6 +169,11 @@ class _Run:
                 ],
             )
         self.result.recalled = len(taken)
+        back = set(taken)
+        self.result.decisions = [
+            (of, with_findings(made, (finding,)) if of in back else made)
+            for of, made in self.result.decisions
+        ]
         self.result.verdicts[Verdict.ALLOW.value] -= len(taken)
         self.result.verdicts[Verdict.REVIEW.value] += len(taken)
 

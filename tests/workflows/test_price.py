@@ -410,6 +410,8 @@ def test_what_passed_before_the_breaker_opened_is_taken_back(
     done = street.price()
     assert done.recalled == 15
     assert {name: count for name, count in done.verdicts.items() if count} == {"ALLOW": 35, "REVIEW": 25}
+    stored = {row.decision_id: (row.verdict, row.status) for row in street.rows(price_decision)}
+    assert {of: (made.verdict, made.state) for of, made in done.decisions} == stored
     taken = street.decision("S-0001")
     assert (taken.status, taken.verdict, codes(taken)) == ("REVIEW_REQUIRED", "REVIEW", {"mass_change"})
     assert street.events("sku:S-0001")[-2:] == ["price.approved", "approval.requested"]
