@@ -98,6 +98,8 @@ def classify(facts: ResponseFacts, *, credible_price: bool | None = None) -> Cla
     if product:
         if not credible_price and pagegone.moved_home(facts.url, facts.final_url):
             return Classification(PageKind.GONE, False, None, "redirect-home")
+        if not credible_price and not page.structured_product and pagegone.says_it_twice(page):
+            return Classification(PageKind.GONE, False, None, "soft-404-title")
         return HEALTHY
     found = _by_address(facts.url, facts.final_url) or _by_markup(page) or _by_content(page, facts)
     if found is not None:

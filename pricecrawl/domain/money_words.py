@@ -27,6 +27,7 @@ was voor | adviesprijs | tidligere | før | førpris | tidigare | ord pris | ord
 původní cena | původně | před slevou | dříve | pôvodná cena | pred zľavou | przed | najniższa cena
 stara cena | preț vechi | prp | eredeti ár | régi ár | было | раньше | старая цена | цена без скидки
 була | стара ціна | eski fiyat | liste fiyatı | 定価 | 希望小売価格 | 原价 | 原價 | 市场价 | 建議售價
+high street price | high street | domestic price | downtown price | local market price
 정가 | 원가 | قبل | كان | السعر السابق | במקום | πριν | αρχική τιμή | π.λ.τ
 """
 
@@ -52,6 +53,7 @@ korting | bespaar | voordeel | du sparar | säästä | säästät | ušetříte 
 oszczędzasz | zniżka | rabat | reducere | megtakarítás | kedvezmény | скидка | экономия | выгода
 знижка | економія | indirim | 割引 | お得 | 节省 | 立减 | 優惠 | 할인 | 적립 | وفر | خصم | הנחה
 έκπτωση | cashback | cash back | coupon | gutschein | voucher | bonus | points | deposit | pfand
+cheaper by | less by | taniej o | levněji o | billiger um | moins cher de | más barato por
 consigne | statiegeld | pant | dont | davon | of which | écotaxe | éco participation
 """
 

@@ -22,6 +22,7 @@ _NOT_FOUND = (
     r"(?:couldn't|could not|can't|cannot) be found|page (?:does not|doesn't|no longer) exist|"
     r"(?:page|product|item) (?:is )?no longer (?:exists|available)|nothing (?:was )?found here|page missing|"
     r"page unavailable|seite (?:wurde )?nicht gefunden|nicht gefunden|seite existiert nicht|"
+    r"(?:seite|artikel|produkt) gibt es nicht|"
     r"page (?:non trouvée|introuvable)|introuvable|n'existe (?:pas|plus)|no encontrad[oa]|no existe|"
     r"non trovat[oa]|não encontrad[oa]|niet gevonden|strona nie (?:istnieje|została znaleziona)|"
     r"nie znaleziono|sidan (?:hittades inte|kunde inte hittas|finns inte)|ikke fundet|"
@@ -86,6 +87,12 @@ def moved_away(url: str, final_url: str | None) -> str | None:
     if _CATEGORY_PATH.search(landed) and not _PRODUCT_PATH.search(landed) and _last(asked) != _last(landed):
         return "redirect-category"
     return None
+
+
+def says_it_twice(page: PageFacts) -> bool:
+    """Title and first heading both say that there is no such page: what else it shows are other products."""
+    says = _SAYS_GONE.search
+    return bool(says(page.title)) and any(says(h) for h in page.headings[:1] if len(h) < 120)
 
 
 def reason(page: PageFacts, url: str, final_url: str | None) -> str | None:

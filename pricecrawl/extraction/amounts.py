@@ -8,7 +8,6 @@ money reader.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -210,15 +209,10 @@ def occurrences(textmap: TextMap) -> list[Occurrence]:
     doubtful: list[bool] = []
     taken = 0
 
-    def broken(begin: int, end: int) -> bool:
-        """Whether a block boundary stands between two offsets."""
-        joints = [place for place in range(begin, end) if text[place] == JOINT]
-        return any(textmap.broken_between(textmap.index_at(place)) for place in joints)
-
     for start, end in sorted(_signs_in(text)):
         if start < taken:
             continue
-        span = _span(text, start, end, taken, broken)
+        span = _span(textmap, text, start, end, taken)
         if span is None:
             continue
         occurrence = _cut(textmap, span[0], text[span[0] : span[1]])
@@ -241,6 +235,17 @@ def occurrences(textmap: TextMap) -> list[Occurrence]:
     return [item for item, weak in zip(found, doubtful, strict=True) if not weak]
 
 
+def _depth_shared(textmap: TextMap, one: int, two: int) -> int:
+    """How deep in the page the smallest box lies that holds both pieces."""
+    above = [textmap.holder(one), *textmap.holder(one).iterancestors()]
+    node: etree._Element | None = textmap.holder(two)
+    while node is not None:
+        if node in above:
+            return len(above) - above.index(node)
+        node = node.getparent()
+    return 0
+
+
 _UNSIGNED = re.compile(
     rf"{JOINT}\s*((?:\d{{1,3}}(?:{_GROUP}\d{{3}})+|\d{{1,7}})"
     rf"(?:[.,]\d{{2}}|\s?[.,:]\s?[-–—]{{1,2}}|[.,]?\s{{0,40}}{JOINT}\s*[.,]?\d{{2}})?)"
@@ -258,7 +263,9 @@ def unsigned(document: Document) -> list[Occurrence]:
         holder = textmap.holder(index)
         if len(match[1]) <= 14 and holder.tag not in SILENT_TAGS and _fills_a_price(holder, match[1]):
             last = textmap.index_at(match.end(1) - 1)
-            if last > index and not (last == index + 1 and _is_fraction(textmap, last)):
+            if last > index and not (
+                last == index + 1 and (_is_fraction(textmap, last) or _is_glued(textmap, last))
+            ):
                 continue
             whole, _, cents = match[1].partition(JOINT)
             number = f"{whole.strip(' .,')}.{cents.strip(' .,')}" if cents else whole
@@ -274,7 +281,12 @@ def _is_priced(element: etree._Element) -> bool:
     """Whether the element or the box around it is named for a price."""
     parent = element.getparent()
     boxes = (element,) if parent is None else (element, parent)
-    return any(_PRICED.search(f"{box.get('class')} {box.get('id')} {box.get('itemprop')}") for box in boxes)
+    return any(_PRICED.search(_names_of(box)) for box in boxes)
+
+
+def _names_of(element: etree._Element) -> str:
+    """What a theme calls an element, test ids too: other classes may be hashed."""
+    return " ".join(filter(None, map(element.get, ("class", "id", "itemprop", "data-testid", "data-test"))))
 
 
 def _fills_a_price(element: etree._Element, number: str) -> bool:
@@ -283,11 +295,8 @@ def _fills_a_price(element: etree._Element, number: str) -> bool:
     for _ in range(3):
         if node is None or len(node) > 3:
             return False
-        if _PRICED.search(f"{node.get('class')} {node.get('id')} {node.get('itemprop')}"):
-            said = words_of(node, 40)
-            return said == " ".join(number.replace(JOINT, " ").split()) or said == "".join(
-                number.split(JOINT)
-            )
+        if _PRICED.search(_names_of(node)):
+            return "".join(words_of(node, 40).split()) == "".join(number.replace(JOINT, " ").split())
         node = node.getparent()
     return False
 
@@ -342,23 +351,41 @@ def _vocabulary() -> tuple[dict[str, list[str]], frozenset[str]]:
     return known, frozenset(known)
 
 
-def _span(
-    text: str, start: int, end: int, floor: int, broken: Callable[[int, int], bool]
-) -> tuple[int, int] | None:
+def _broken(textmap: TextMap, text: str, begin: int, end: int) -> bool:
+    """Whether a block boundary stands between two offsets."""
+    joints = [place for place in range(begin, end) if text[place] == JOINT]
+    return any(textmap.broken_between(textmap.index_at(place)) for place in joints)
+
+
+def _nearer(textmap: TextMap, left: int, middle: int, right: int) -> int:
+    """Whether what is at `middle` shares a smaller box with `right` (above 0), `left` (below), or neither."""
+    one, two, three = (textmap.index_at(place) for place in (left, middle, right))
+    if len({one, two, three}) < 3:
+        return 0
+    return _depth_shared(textmap, two, three) - _depth_shared(textmap, one, two)
+
+
+def _span(textmap: TextMap, text: str, start: int, end: int, floor: int) -> tuple[int, int] | None:
     """Where the amount of a sign begins and ends: the number that it leads, else the one that it follows."""
     after = _NUMBER_AFTER.match(text, end)
     before = _NUMBER_BEFORE.search(text, max(floor, start - _REACH), start)
     if after is not None and before is not None and _is_split(text, start, end, before, after):
         return before.start(1), after.end(1)
     if after is not None and before is not None:
-        apart = broken(before.end(1), start), broken(end, after.start(1))
+        apart = (
+            _broken(textmap, text, before.end(1), start),
+            _broken(textmap, text, end, after.start(1)),
+        )
         if apart[0] != apart[1]:
             before, after = (None, after) if apart[0] else (before, None)
     if after is not None and before is not None:
-        # "12 $15" and "12 € 15": the sign belongs to the number that it touches, else to the one before
-        # where its language writes it last.
+        # "12 $15" and "12 € 15": the sign belongs to the number that it touches, else to the one that
+        # shares its box, else to the one before where its language writes it last.
         touches = after.start(1) == end
-        if before.end(1) == start and not touches:
+        near = _nearer(textmap, before.end(1) - 1, start, after.start(1))
+        if near:
+            before, after = (None, after) if near > 0 else (before, None)
+        elif before.end(1) == start and not touches:
             after = None
         elif touches or text[start] in _LEADING:
             before = None
@@ -451,7 +478,7 @@ def _joined(textmap: TextMap, kept: list[tuple[int, str]]) -> tuple[str, list[tu
     for place, (number, piece) in enumerate(kept):
         bare = piece.strip()
         if text and text[-1].isdigit() and bare[:1].isdigit():
-            if len(bare) < 2 or not _is_fraction(textmap, number):
+            if len(bare) < 2 or not (_is_fraction(textmap, number) or _is_glued(textmap, number)):
                 return text, kept[:place]
             text += ("," if "." in text else ".") + bare
         else:
@@ -494,3 +521,24 @@ def _is_fraction(textmap: TextMap, index: int) -> bool:
         return True
     parent = holder.getparent()
     return parent is not None and "price" in (parent.get("class") or "").lower() and holder.tag == "span"
+
+
+def _is_glued(textmap: TextMap, index: int) -> bool:
+    """Whether two digits in an element of their own touch the whole number before them.
+
+    "<span>7</span><span>95</span>" would be drawn as 795 by a page that did not set the second one small:
+    whatever their classes are called, these are units and cents.
+    """
+    piece, before = textmap.pieces[index], textmap.pieces[index - 1]
+    if not _TWO_DIGITS.fullmatch(piece.strip()) or piece.is_tail or piece[:1].isspace():
+        return False
+    if not before[-1:].isdigit() or re.search(r"[.,]\d{1,2}\Z", before) or before.strip().startswith("0"):
+        return False
+    holder = textmap.holder(index)
+    if holder.tag not in ("span", "i", "b", "em", "strong", "u") or len(holder):
+        return False
+    left = textmap.holder(index - 1)
+    beside = holder.getprevious()
+    if beside is None or (before.is_tail and before.getparent() is beside):
+        return left is holder.getparent()
+    return beside is left and not beside.tail

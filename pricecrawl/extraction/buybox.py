@@ -36,6 +36,7 @@ from pricecrawl.extraction.seen import (
     is_for_several,
     label_below,
     mark_choices,
+    mark_reduced,
     mark_schemes,
     read_labels,
     share_labels,
@@ -82,7 +83,6 @@ def look(
     visible = Visible()
     seen = _own_amounts(found, surroundings, visible)
     _own_marks(seen)
-    mark_choices(seen)
     heading = surroundings.subject.heading
     place = textmap.position(heading) if heading is not None and seen else None
     buying = [control for control in controls if control.buys]
@@ -93,6 +93,8 @@ def look(
         previous_end = item.occurrence.end
     share_labels(seen, textmap)
     mark_schemes(seen)
+    mark_reduced(seen, textmap)
+    mark_choices(seen)
     for number, item in enumerate(seen):
         after = seen[number + 1].occurrence.first if number + 1 < len(seen) else None
         _classify(item, seen[number - 1] if number else None, textmap, after)
@@ -209,7 +211,7 @@ def _classify(item: Seen, previous: Seen | None, textmap: TextMap, following: in
     item.tax = _tax(item, previous, textmap)
     if previous is not None and old_new_pair(previous.before, item.before):
         previous.kind = PriceKind.LIST
-    item.reason = _no_price_here(item)
+    item.reason = _no_price_here(item) or _beside_limit(item, previous)
     if item.reason:
         return
     own, label = item.own, item.label
@@ -217,10 +219,12 @@ def _classify(item: Seen, previous: Seen | None, textmap: TextMap, following: in
     if item.scheme == "without" or is_without(f"{item.before[-40:]} | {item.after[:40]} | {item.below[:60]}"):
         item.lowest = role is Role.FROM
         return
-    if item.around.struck or own & Mark.OLD or role is Role.BEFORE:
+    if item.around.struck or item.reduced or own & Mark.OLD or role is Role.BEFORE:
         item.kind = PriceKind.LIST
         item.named_old = (
-            not item.around.struck and role is None and not own & Mark.REGULAR and _is_price_list(item)
+            not (item.around.struck or item.reduced or own & Mark.REGULAR)
+            and role is None
+            and _is_price_list(item)
         )
     elif (
         own & Mark.MEMBER
@@ -233,6 +237,13 @@ def _classify(item: Seen, previous: Seen | None, textmap: TextMap, following: in
         item.kind = PriceKind.PRE_ORDER
     item.regular = bool(own & Mark.REGULAR) or role is Role.USUAL
     item.lowest = role is Role.FROM
+
+
+def _beside_limit(item: Seen, previous: Seen | None) -> str:
+    """Why an amount is none where its sentence has just named a limit ("Free from €50. Below that €3.95")."""
+    if previous is None or previous.occurrence.last != item.occurrence.first:
+        return ""
+    return "a charge beside its limit" if previous.reason == _LIMIT else ""
 
 
 def _is_price_list(item: Seen) -> bool:
@@ -308,6 +319,7 @@ def _no_price_here(item: Seen) -> str:
     return "a price for another quantity" if is_for_several(item) else ""
 
 
+_LIMIT = "a limit and not a price"
 _REASONS = (
     (Mark.SAVING, "an amount saved"),
     (Mark.UNIT, "a unit price"),
@@ -349,6 +361,8 @@ def _line_score(item: Seen) -> float:
     line = len(item.before.strip()) + len(item.after.strip())
     if item.line > 110:
         return -3
+    if item.kind is PriceKind.MEMBER and not item.before.strip() and is_for_members(item.after[:24]):
+        return 0  # "£7.50 Club price. Valid until …": a label, and then the terms
     if line <= 14 or _ALONE.fullmatch(item.before + item.after):
         return 2
     if line <= 32:
@@ -383,20 +397,56 @@ def _promote_companions(visible: Visible) -> None:
     boxes |= {
         item.around.shared
         for item in visible.chosen
-        if item.around.shared is not None and item.around.steps < 3
+        if item.around.shared is not None and item.around.steps <= 3
     }
     for item in [i for i in visible.vague if i.kind in (PriceKind.MEMBER, PriceKind.LIST)]:
         own = {element for element, _ in item.around.levels[:4]}
-        if item.around.shared is not None and item.around.steps < 3:
+        if item.around.shared is not None and item.around.steps <= 3:
             own.add(item.around.shared)
         if boxes & own:
             visible.vague.remove(item)
             visible.chosen.append(item)
 
 
+_LOWEST = re.compile(
+    r"lowest|\b30\b|niedrigste|plus bas|más bajo|mais baixo|più basso|laagste|lägsta|laveste|alin|"
+    r"najniższ|nejnižš|najnižš|legalacsonyabb|cel mai mic|χαμηλότερη|мінімальн|минимальн|最安",
+    re.IGNORECASE,
+)
+_ADVISED = re.compile(
+    r"\b(?:rrp|r\.r\.p|msrp|srp|uvp|pvpr|ovh|prp|recommended|suggested|advised|adviesprijs)\b|"
+    r"preisempfehlung|empfohlen|conseill|consigliat|recomendad|sugerid|sugerowan|doporučen|odporúčan|"
+    r"veiledende|vejledende|rek\.? ?pris|ajánlott|recomandat|рекомендован|önerilen|希望小売|参考価格|"
+    r"建議售價|권장",
+    re.IGNORECASE,
+)
+
+
+def _rank_of_list(item: Seen) -> int:
+    """Which earlier price comes first: the shop's own, what the maker advises, the lowest of thirty days."""
+    names = " ".join(filter(None, (element.get("class") for element, _ in item.around.levels[:3])))
+    told = f"{item.before} {item.label} {names.replace('-', ' ').replace('_', ' ')}"
+    if _LOWEST.search(f"{told} {item.below}") or "omnibus" in told:
+        return 2
+    return 1 if _ADVISED.search(told) else 0
+
+
+def _set_lesser_lists_aside(visible: Visible) -> None:
+    """Of several earlier prices only those of the first rank are what the price was reduced from."""
+    lists = [item for item in visible.chosen if item.kind is PriceKind.LIST]
+    ranks = {id(item): _rank_of_list(item) for item in lists} if len(lists) > 1 else {}
+    best = min(ranks.values(), default=0)
+    for item in lists:
+        if ranks.get(id(item), best) > best:
+            item.reason = "another earlier price comes first"
+            visible.chosen.remove(item)
+            visible.aside.append(item)
+
+
 def _settle(visible: Visible) -> None:
     """Among the likely amounts, keep those that are as likely as the best; tell old from new."""
     _promote_companions(visible)
+    _set_lesser_lists_aside(visible)
     prices = [item for item in visible.chosen if item.kind is PriceKind.STANDARD]
     if not prices:
         prices = _named_old_alone(visible)

@@ -189,9 +189,12 @@ def controls(document: Document) -> list[Control]:
         else:
             text = _words(element)
         text = " ".join(text.split())
-        if not text:
-            text = " ".join((element.get("aria-label") or element.get("title") or "").split())
         says = meaning(text)
+        if not says:
+            # "Add" alone says little; what it is read out as says the rest.
+            spoken = " ".join((element.get("aria-label") or element.get("title") or "").split())
+            says = meaning(spoken)
+            text = spoken if says or not text else text
         if not says and len(text) < 70:
             names = f"{classes} {element.get('id') or ''} {element.get('name') or ''}"
             says = "named" if _named_to_buy(names) else ""

@@ -39,7 +39,10 @@ _EXTRA = re.compile(
     r"assembly|installation|montage|einbau|gift ?wrap|geschenkverpackung|gift box|donat(?:e|ion)|"
     r"trade-?in|restocking|worth|membership|fee|charge|surcharge|"
     r"deposit|pfand|recycling|eco-?tax|customs|minimum order|order minimum|credit|gift ?card|bonus|"
-    r"points?|cash ?back|back in rewards)\b",
+    r"points?|cash ?back|back in rewards|"
+    r"przedłużen\w*|gwarancj\w*|ubezpieczen\w*|záruk\w*|prodloužen\w*|pojištěn\w*|poisten\w*|jótállás\w*|"
+    r"biztosítás\w*|garanți\w*|asigurar\w*|verlenging|verzekering|försäkring\w*|forsikring\w*|vakuutus\w*|"
+    r"seguro|гаранти\w+|гаранті\w+|страхов\w+|sigorta\w*)\b|延長保証|延保|보증 ?연장",
     re.IGNORECASE,
 )
 _SHIPPING_AFTER = re.compile(
@@ -98,7 +101,11 @@ _SUBSCRIBE = re.compile(
     r"with trade|student|refurb\w*|open box|"
     r"upon opening|new card ?(?:member|holder)?s?|credit ?card|"
     r"after (?:discount|rebate|coupon|cash ?back)|auto-?replenish|"
-    r"used from|used -|gebraucht|b-ware|occasion|second hand|rent(?:al)?\b|miete\w*|lease)",
+    r"used from|used -|gebraucht|b-ware|occasion|second hand|rent(?:al)?\b|miete\w*|lease|"
+    r"mit (?:dem )?(?:gutschein)?code\b|avec le code|con (?:el |il )?(?:c[oó]digo|codice)\b|"
+    r"com o? ?(?:cupom|código)|z kodem\b|s kódem\b|med (?:rabat+)?kod(?:e|en)?\b|"
+    r"kuponkód\w*|cu codul\b|промокод\w*|koduyla\b|kuponu?yla\b|"
+    r"met (?:de )?(?:kortings)?code\b)|クーポン|优惠[码券]|優惠[碼券]|쿠폰",
     re.IGNORECASE,
 )
 
@@ -210,11 +217,24 @@ _WITHOUT = re.compile(
 )
 
 
+# "Club members earn 58 points" says what the price brings them, not that they pay another one.
+_EARN = re.compile(
+    r"[^.|]{0,24}?\b(?:earn|collect|gain|receive|sammel\w*|erhalten|gagne\w*|cumule\w*|acumula\w*|ganha\w*|"
+    r"guadagna\w*|raccog\w*|spaar\w*|sparen|tjänar|optjener|zbier\w*|získ\w*|kerää|kazan\w*|получ\w+)\b",
+    re.IGNORECASE,
+)
+
+
 @lru_cache(maxsize=4096)
 def is_for_members(text: str) -> bool:
-    """Whether a label says that only members or holders of a card pay this ("without a card" does not)."""
+    """Whether a label says that only members or holders of a card pay this.
+
+    "Without a card" does not, and neither does what members earn with it.
+    """
     found = _MEMBER.search(text)
-    return found is not None and _WITHOUT.search(text[: found.start()]) is None
+    if found is None or _EARN.match(text, found.end()) is not None:
+        return False
+    return _WITHOUT.search(text[: found.start()]) is None
 
 
 @lru_cache(maxsize=4096)

@@ -47,14 +47,15 @@ _NAMES: dict[int, str] = {
     """,
     Mark.CURRENT: r"""
         current now final sale sales special offer our ourprice actual selling active today salesprice
-        saleprice finalprice ins new highlight buying
+        saleprice finalprice ins new highlight buying (?:prc|price)-(?:dsc|disc)
     """,
     Mark.OLD: r"""
-        old was strike[a-z]* striked crossed[a-z]* line-through linethrough oldprice wasprice priceold
-        price-old rrp msrp srp uvp list-price price-list listprice compare-at compareat[a-z]* compare-price
-        price-compare before previous suggested[a-z]* retail retailprice pseudo pseudoprice original-price
-        price-original originalprice tachado barre ante[s]? stary puvodni del
-        undiscounted non-sale first-price deleted regular-price-old slashed?
+        old was strike[a-z]* striked crossed[a-z]* cross-price price-cross (?:prc|price)-org
+        org-(?:prc|price) line-through linethrough oldprice wasprice priceold price-old rrp msrp srp uvp
+        list-price price-list listprice compare-at compareat[a-z]* compare-price price-compare before
+        previous suggested[a-z]* retail retailprice pseudo pseudoprice original-price price-original
+        originalprice tachado barre ante[s]? stary puvodni del undiscounted non-sale first-price deleted
+        regular-price-old slashed?
     """,
     Mark.REGULAR: r"""
         regular regularprice normal-price price-normal normalprice original standard full-price price-full
@@ -75,7 +76,7 @@ _NAMES: dict[int, str] = {
         scalapay split-?pay
     """,
     Mark.SHIPPING: r"""
-        shipping[a-z]* deliver(?:y|ies)[a-z]* versand[a-z]* livraison postage freight shipment
+        ship(?:s|ping[a-z]*)? deliver(?:y|ies)[a-z]* versand[a-z]* livraison postage freight shipment
         liefer(?:ung|kosten|zeit) envio spedizione dostawa doprava free-?shipping returns? pickup
     """,
     Mark.MEMBER: r"""

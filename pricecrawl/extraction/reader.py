@@ -22,12 +22,14 @@ from pricecrawl.domain.money_signs import sign_in
 from pricecrawl.domain.reasons import ReviewReason
 from pricecrawl.extraction.amounts import occurrences, unsigned
 from pricecrawl.extraction.buybox import Visible, look, raw_of
+from pricecrawl.extraction.codes import told_gtin
 from pricecrawl.extraction.contents import told_content
 from pricecrawl.extraction.controls import Control, controls
 from pricecrawl.extraction.document import Document
 from pricecrawl.extraction.embedded import read_embedded
 from pricecrawl.extraction.jsonld import json_ld_nodes
 from pricecrawl.extraction.microdata import microdata_nodes, rdfa_nodes
+from pricecrawl.extraction.names import name_key
 from pricecrawl.extraction.opengraph import read_opengraph
 from pricecrawl.extraction.page_market import offered_currency, page_market, scripted_currency, without_former
 from pricecrawl.extraction.products import Structured, read_structured
@@ -134,7 +136,8 @@ class _Reader:
         self.controls: list[Control] = controls(self.document)
         self.found = found
         visible = look(self.document.textmap, found, self.surroundings, self.controls)
-        if not visible.chosen and (bare := unsigned(self.document)):
+        payable = any(item.kind is not PriceKind.LIST for item in visible.chosen)
+        if not payable and (bare := unsigned(self.document)):
             signed = {item.first for item in found}
             found = sorted((*found, *(i for i in bare if i.first not in signed)), key=lambda i: i.start)
             visible = look(self.document.textmap, found, self.surroundings, self.controls)
@@ -389,7 +392,7 @@ class _Reader:
             url=document.final_url or document.url,
             name=name[:1000],
             brand=first("brand"),
-            gtin_text=first("gtin"),
+            gtin_text=first("gtin") or told_gtin(document.textmap, self.surroundings),
             mpn_text=first("mpn"),
             size_text=first("size")
             or told_content(document.textmap, self.subject.heading, self.surroundings),
@@ -412,10 +415,23 @@ class _Reader:
         if ruled:
             return ruled
         if structured and (not heading or self.subject.names_it(structured) >= 0.5):
-            return structured
+            return heading if self._adds_the_shop(structured, heading) else structured
         if heading:
             return heading
         return structured or self.document.title
+
+    def _adds_the_shop(self, name: str, heading: str) -> bool:
+        """Whether a name is the heading and the shop's own name behind it, as titles are made."""
+        if not heading or not name.startswith(heading):
+            return False
+        rest = name[len(heading) :].strip()
+        shop = "".join(name_key(rest).split())
+        if len(shop) < 3 or rest[0].isalnum():
+            return False
+        host = "".join(name_key(self.subject.address.host).split())
+        label = max(self.subject.address.host.split("."), key=len, default="")
+        sites = {"".join(name_key(self.document.metas.get("og:site_name", "")).split())} - {""}
+        return shop in sites or shop in host or (len(label) >= 4 and "".join(name_key(label).split()) in shop)
 
     def _field(self, category: str) -> str:
         """The value of a configured rule for one of the facts; empty where none is configured."""

@@ -49,6 +49,7 @@ class Seen:
     alone: int = 0
     line: int = 0
     named_old: bool = False
+    reduced: bool = False
     converted: bool = False
 
     @cached_property
@@ -142,7 +143,7 @@ def mark_choices(seen: Sequence[Seen]) -> None:
     holding: dict[etree._Element, str] = {}
     payable: set[etree._Element] = set()
     for item in seen:
-        if not item.around.struck and not item.own & (Mark.OLD | Mark.MEMBER):
+        if not (item.around.struck or item.reduced or item.own & (Mark.OLD | Mark.MEMBER) or _is_told(item)):
             payable.update(element for element, _ in item.around.levels[:7])
         for element, _ in item.around.levels[:7]:
             holding.setdefault(element, item.digits)
@@ -171,6 +172,11 @@ def mark_choices(seen: Sequence[Seen]) -> None:
             if family.listed or named or around or element.tag == "option" or _has_radio(element):
                 item.choice = family.chosen != [element]
                 break
+
+
+def _is_told(item: Seen) -> bool:
+    """Whether its label makes it the usual or an earlier price of the thing: nothing to choose."""
+    return before_role(item.before or item.label) in (Role.BEFORE, Role.USUAL)
 
 
 @dataclass(slots=True)
@@ -251,6 +257,8 @@ def read_labels(item: Seen, textmap: TextMap, floor: int, ceiling: int, visibili
         stop = min(textmap.starts[index + 1] - 1, ceiling)
     after = text[occurrence.end : min(stop, occurrence.end + 120)].replace(JOINT, " ")
     item.line = _line_length(textmap, first, last)
+    if _BARE_AMOUNT.search(before):
+        before = ""  # "Advised 59,95 €45": those words are the label of the number that follows them
     item.before = " ".join(before.split()) + (" " if before[-1:].isspace() else "")
     item.after = (" " if after[:1].isspace() else "") + " ".join(after.split())
     if (
@@ -259,6 +267,27 @@ def read_labels(item: Seen, textmap: TextMap, floor: int, ceiling: int, visibili
         and start == textmap.starts[min(first, len(textmap.starts) - 1)]
     ) or (item.before.strip() == "" and first > 0):
         item.label = _label_above(item, textmap, first, floor, visibility)
+
+
+_BARE_AMOUNT = re.compile(r"(?<![\d.,])\d{1,6}[.,]\d{2}\s*\Z")
+_PERCENT = re.compile(r"(?<![\d.,])(\d{1,2})(?:[.,]\d)?\s?%")
+
+
+def mark_reduced(seen: Sequence[Seen], textmap: TextMap) -> None:
+    """Mark the higher of two amounts beside the percentage by which the lower one undercuts it.
+
+    "₹54,999 ₹64,999 15% off": the arithmetic tells old from new where neither is struck through or named.
+    """
+    for one, two in pairwise(seen):
+        low, high = sorted((one, two), key=lambda item: item.value)
+        if not 0 < low.value < high.value or two.occurrence.start - one.occurrence.end > 60:
+            continue
+        boxes = {element for element, _ in one.around.levels[:5]}
+        if not any(element in boxes for element, _ in two.around.levels[:5]):
+            continue
+        near = textmap.text[max(0, one.occurrence.start - 12) : two.occurrence.end + 24].replace(JOINT, " ")
+        saved = 100 * (1 - low.value / high.value)
+        high.reduced = any(abs(int(told[1]) - saved) <= 1 for told in _PERCENT.finditer(near))
 
 
 _WITH = re.compile(r"\W*(?:with|mit|avec|con|met|med|com|с|s|z)\s+(\w{3,})", re.IGNORECASE)
@@ -316,6 +345,8 @@ def are_twins(one: Seen, two: Seen) -> bool:
     """Whether two amounts are one written twice, for screen readers too: a box holds them and no more."""
     if one.digits != two.digits or two.occurrence.start - one.occurrence.end > 2:
         return False
+    if one.occurrence.holder is not two.occurrence.holder and after_role(_rest_of(two)) is Role.UNIT:
+        return False  # the price of a litre, and in a box of its own what a litre of it costs
     boxes = {element for element, _ in one.around.levels[:4]}
     box = next((element for element, _ in two.around.levels[:4] if element in boxes), None)
     if box is None:
@@ -326,6 +357,11 @@ def are_twins(one: Seen, two: Seen) -> bool:
         if len(text) > 400:
             return False
     return "".join(_DIGITS.findall(text)) == one.digits * 2 and sum(map(str.isalpha, text)) <= 8
+
+
+def _rest_of(item: Seen) -> str:
+    """What follows an amount within its own element."""
+    return (item.occurrence.holder.text or "").partition(item.occurrence.text)[2]
 
 
 def _broken(one: Seen, two: Seen, textmap: TextMap) -> bool:
@@ -364,7 +400,7 @@ def _label_above(item: Seen, textmap: TextMap, first: int, floor: int, visibilit
     if 0 < index - last < 4 and not any(textmap.broken_between(place) for place in range(last, index)):
         return ""
     piece = " ".join(str(textmap.pieces[index]).split())
-    if not piece or len(piece) > 48:
+    if not piece or len(piece) > 48 or _BARE_AMOUNT.search(piece):
         return ""
     near = {element for element, _ in item.around.levels[:5]}
     named = textmap.holder(index)
@@ -381,12 +417,16 @@ def _label_above(item: Seen, textmap: TextMap, first: int, floor: int, visibilit
 def label_below(item: Seen, textmap: TextMap, following: int | None = None) -> str:
     """Short texts right after the amount that stand in one small box with it.
 
-    What leads on to the next amount (whose first piece is `following`) on its line is that one's label.
+    What leads on to the next amount (whose first piece is `following`) on its line is that one's label, and
+    so is what stands in the next row of a table whose rows begin with their labels.
     """
     if following is not None:
         while following - 1 > item.occurrence.last and not textmap.broken_between(following - 1):
             following -= 1
-    near = {element for element, _ in item.around.levels[:6]}
+    around = [element for element, _ in item.around.levels[:6]]
+    row = next((place for place, element in enumerate(around) if element.tag == "tr"), None)
+    named = row is not None and bool((item.before or item.label).strip())
+    near = set(around[: row + 1] if row is not None and named else around)
     texts: list[str] = []
     end = min(item.occurrence.last + 5, len(textmap.pieces) if following is None else following)
     for index in range(item.occurrence.last + 1, end):

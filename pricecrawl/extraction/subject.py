@@ -70,6 +70,8 @@ def subject_of(
     headings = [(element, words_of(element, 300)) for element in document.tagged("h1")]
     headings = [(element, text) for element, text in headings[:20] if text and len(text) < 300]
     heading = _product_heading(headings, titles) if headings else _lesser_heading(document, titles)
+    if heading is None:
+        heading = _named_heading(document, titles)
     if heading is not None and not headings:
         headings = [(heading, words_of(heading, 300))]
     names = [text for element, text in headings if element is heading]
@@ -89,6 +91,7 @@ def subject_of(
     )
 
 
+_LIKE = 0.5
 _LESSER = ("h2", "h3", "b", "strong", "font", "td", "th", "div", "span", "p", "a")
 
 
@@ -109,6 +112,26 @@ def _lesser_heading(document: Document, titles: list[str]) -> etree._Element | N
             first = text.split(maxsplit=1)[0]
             if (name_key(first).split() or [""])[0] in words and _is_named(name_key(text), wanted):
                 return element
+    return None
+
+
+_NAMED = re.compile(
+    r"(?:product|prod|item|goods|sku|article|pdp)[-_]{0,2}(?:name|title|heading)\b|^(?:name|title)$",
+    re.IGNORECASE,
+)
+_with_names = etree.XPath("//body//*[@class or @id or @itemprop]")
+
+
+def _named_heading(document: Document, titles: list[str]) -> etree._Element | None:
+    """Without a heading, the first element that is called the product's name and is much like a title."""
+    found: list[etree._Element] = _with_names(document.tree)  # type: ignore[assignment]
+    for element in found[:5_000]:
+        names = (element.get("class"), element.get("id"), element.get("itemprop"))
+        if not any(_NAMED.search(name) for whole in names if whole for name in whole.split()):
+            continue
+        text = words_of(element, 200)
+        if 3 < len(text) < 200 and any(likeness(text, title) >= _LIKE for title in titles):
+            return element
     return None
 
 

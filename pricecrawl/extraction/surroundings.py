@@ -153,8 +153,7 @@ class Surroundings:
         role = element.get("role")
         if role:
             found |= _ROLES.get(role, Mark.NONE)
-        style = element.get("style")
-        if style and _STRUCK.search(style):
+        if self._is_struck(element):
             found |= Mark.OLD
         if element.get("aria-checked") == "true" or element.get("aria-selected") == "true":
             found |= Mark.CHOSEN | Mark.CHOICE
@@ -190,8 +189,8 @@ class Surroundings:
         levels = tuple((step, self.marks(step)) for step in chain)
         struck = chosen = ticked = False
         for steps, (step, marks) in enumerate(levels):
-            if step.tag in ("del", "s", "strike") or _STRUCK.search(step.get("style") or ""):
-                struck = struck or steps < 4
+            if steps < 4 and not struck:
+                struck = step.tag in ("del", "s", "strike") or self._is_struck(step)
             if marks & Mark.CHOSEN and steps < 6 and step.tag in _CHOICE_TAGS:
                 chosen = True
             if step.tag == "label" and _has_box(step):
@@ -205,6 +204,11 @@ class Surroundings:
             chosen=chosen,
             ticked=ticked,
         )
+
+    def _is_struck(self, element: etree._Element) -> bool:
+        """Whether its own style or a rule of the page draws a line through an element."""
+        style = element.get("style")
+        return bool(style and _STRUCK.search(style)) or self.visibility.struck(element)
 
     def _elsewhere(self, chain: list[etree._Element]) -> str:
         """Why an element belongs to something else; asked from the outside in, each box once."""
@@ -373,7 +377,10 @@ class Surroundings:
         return False
 
     def _links_a_product(self, box: etree._Element) -> bool:
-        """A picture and a name that lead to one and the same other page."""
+        """A picture and a name that lead to one and the same other page.
+
+        Without the product's heading a box may be the page itself: there three such are a shelf in it.
+        """
         pictures: set[str] = set()
         names: set[str] = set()
         for number, link in enumerate(box.iter("a")):
@@ -386,7 +393,8 @@ class Surroundings:
                 pictures.add(target)
             if len(words_of(link, 60)) >= 8:
                 names.add(target)
-        return bool(pictures & names)
+        found = len(pictures & names)
+        return found > 0 and (found < 3 or self.subject.heading is not None)
 
     def _links_away(self, node: etree._Element) -> bool:
         if node.tag == "a":

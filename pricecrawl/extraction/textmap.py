@@ -8,6 +8,7 @@ asked only about the few pieces that matter.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from itertools import accumulate
 
@@ -19,6 +20,10 @@ _pieces = etree.XPath("descendant::text()[normalize-space()][not(parent::script 
 _first_piece = etree.XPath(
     "descendant::text()[normalize-space()][not(parent::script or parent::style)][1]", smart_strings=False
 )
+
+# Numbers in the wide digits of East Asian type: one for one, so that no character changes its place.
+_WIDE_NUMBER = re.compile("[０-９]+(?:[，．][０-９]+)*")
+_NARROW = str.maketrans("０１２３４５６７８９，．", "0123456789,.")
 
 # A label is drawn inline but belongs to its own choice, so what stands in it is a line of its own.
 INLINE_TAGS = frozenset(
@@ -69,8 +74,8 @@ SILENT_TAGS = frozenset(
 class TextMap:
     """All pieces of text of a tree in document order, joined by JOINT.
 
-    Scripts and style sheets are left out; text of hidden elements is in it: ask who holds a piece before
-    believing it.
+    Wide digits are in `text` as plain ones. Scripts and style sheets are left out; text of hidden elements
+    is in it: ask who holds a piece before believing it.
     """
 
     __slots__ = ("_places", "pieces", "starts", "text")
@@ -79,7 +84,7 @@ class TextMap:
         body = root.find("body")
         self.pieces: list[etree._ElementUnicodeResult] = _pieces(body if body is not None else root)  # type: ignore[assignment]
         self._places: dict[etree._Element, int | None] = {}
-        self.text = JOINT.join(self.pieces)
+        self.text = _WIDE_NUMBER.sub(_narrow, JOINT.join(self.pieces))
         self.starts = list(accumulate([len(piece) + 1 for piece in self.pieces], initial=0))
 
     def index_at(self, offset: int) -> int:
@@ -148,6 +153,10 @@ class TextMap:
             if holder is element:
                 return index
         return None
+
+
+def _narrow(number: re.Match[str]) -> str:
+    return number[0].translate(_NARROW)
 
 
 def _line_break_before(element: etree._Element, left: etree._Element) -> bool:

@@ -1,8 +1,9 @@
-"""Whether a visitor can see an element: inline styles, the hidden attribute, and simple style-sheet rules.
+"""How a visitor sees an element: hidden or not, struck through or not.
 
-Style sheets in the page are read for `display` and `visibility` alone. Themes often print every badge
-and hide the wrong ones with a rule, so a text is only a statement if nothing hides it. Rules within
-media queries are left alone: they speak of other screens.
+Inline styles and attributes tell, and simple rules of the page's own style sheets, which are read for
+`display`, `visibility` and lines through a text alone. Themes often print every badge and hide the wrong
+ones with a rule, so a text is only a statement if nothing hides it. Rules within media queries are left
+alone: they speak of other screens.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ class Visibility:
     def __init__(self, document: Document) -> None:
         self._document = document
         self._known: dict[etree._Element, bool] = {}
-        self._css = ""
+        self._css: str | None = None
+        self._striking: dict[str, list[FastSelector]] | None = None
         self._hiding: frozenset[str] | None = None
         self._rules: dict[str, list[tuple[int, int, FastSelector, bool]]] = {}
 
@@ -72,6 +74,18 @@ class Visibility:
             result = result or self._hides(step)
             self._known[step] = result
         return result
+
+    def struck(self, element: etree._Element) -> bool:
+        """True if a rule of the page's own style sheets draws a line through what stands in the element."""
+        names = (element.get("class") or "").split()
+        if self._striking is None:
+            self._striking = _striking_rules(self._sheet())
+        return any(selector.selects(element) for name in names for selector in self._striking.get(name, ()))
+
+    def _sheet(self) -> str:
+        if self._css is None:
+            self._css = _css_of(self._document)
+        return self._css
 
     def _hides(self, element: etree._Element) -> bool:
         tag = element.tag
@@ -97,9 +111,9 @@ class Visibility:
         return self._sheet_hides(element, names)
 
     def _sheet_hides(self, element: etree._Element, names: list[str]) -> bool:
+        css = self._sheet()
         if self._hiding is None:
-            self._css = _css_of(self._document)
-            self._hiding = _hidden_names(self._css)
+            self._hiding = _hidden_names(css)
         if not self._hiding:
             return False
         best: tuple[int, int, bool] | None = None
@@ -109,7 +123,7 @@ class Visibility:
                 continue
             rules = self._rules.get(name)
             if rules is None:
-                rules = self._rules[name] = _rules_for(self._css, name)
+                rules = self._rules[name] = _rules_for(css, name)
             for weight, order, selector, hides in rules:
                 if (best is None or (weight, order) > best[:2]) and selector.selects(element):
                     best = (weight, order, hides)
@@ -119,7 +133,7 @@ class Visibility:
 def _css_of(document: Document) -> str:
     sheets = [style.text or "" for style in document.tagged("style") if _is_for_screens(style)]
     css = "\n".join(sheets)[:MAX_CSS]
-    if "none" not in css and "hidden" not in css:
+    if not any(word in css for word in ("none", "hidden", _STRIKES)):
         return ""
     return _COMMENT.sub(" ", css) if "/*" in css else css
 
@@ -129,6 +143,7 @@ def _is_for_screens(style: etree._Element) -> bool:
     return media in ("", "all", "screen")
 
 
+_STRIKES = "line-through"
 _HIDES = ("display:none", "display: none", "visibility:hidden", "visibility: hidden")
 
 
@@ -150,6 +165,23 @@ def _hidden_names(css: str) -> frozenset[str]:
                     hidden.add(name[1])
             place = css.find(words, place + len(words))
     return frozenset(hidden)
+
+
+@lru_cache(maxsize=16)
+def _striking_rules(css: str) -> dict[str, list[FastSelector]]:
+    """Selectors of the rules that strike a text through, by the last class that they name."""
+    found: dict[str, list[FastSelector]] = {}
+    place, number = css.find(_STRIKES), 0
+    while place >= 0 and number < MAX_RULES:
+        number += 1
+        for part in () if _in_block(css, place) else _head_at(css, place).split(","):
+            selector = part.strip()
+            name = _NAME.search(selector)
+            compiled = _compiled(selector) if name is not None else None
+            if name is not None and compiled is not None:
+                found.setdefault(name[1], []).append(compiled[0])
+        place = css.find(_STRIKES, place + len(_STRIKES))
+    return found
 
 
 def _head_at(css: str, position: int) -> str:
