@@ -69,6 +69,8 @@ class SkuBefore(NamedTuple):
     base_quantity: Decimal | None
     base_unit: str | None
     current_price: Decimal | None
+    protected: bool
+    active: bool
 
 
 class Having(NamedTuple):

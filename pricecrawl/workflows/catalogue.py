@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -18,7 +18,7 @@ from pricecrawl.domain.measure import Size, read_size
 from pricecrawl.domain.money_locale import country_codes, currency_codes
 from pricecrawl.matching.gtin import part_key
 from pricecrawl.pricing.rounding import on_quantum, quantum
-from pricecrawl.workflows.catalogue_before import Stated, content_of, heed_prices, with_before
+from pricecrawl.workflows.catalogue_before import Stated, content_of, heed_prices, lost, some, with_before
 from pricecrawl.workflows.csv_input import CellProblem, Row, Sheet, flag, moment, read_sheet
 from pricecrawl.workflows.csv_numbers import NumberStyle, number_style
 
@@ -124,10 +124,11 @@ def import_skus(
         store.save_skus(tx, skus, columns=sheet.columns, now=now)
         ended = store.end_costs(tx, moved, now=now)
         store.append(tx, [_event(EventType.CATALOGUE_IMPORTED, sheet, now, by, rows=len(skus))])
+    notes += lost(stated, before)
     if ended:
         notes.append(
             f"{len(ended)} SKUs change their tax basis, and their costs stand on the one before: nothing of "
-            f"them is priced until `catalog costs` brings new ones: {_some(ended)}"
+            f"them is priced until `catalog costs` brings new ones: {some(ended)}"
         )
     return Imported(len(skus), len(skus) - len(before), len(before), tuple(notes))
 
@@ -171,13 +172,9 @@ def import_costs(
     if saved.unbound:
         notes.append(
             f"{len(saved.unbound)} SKUs had a minimum advertised or regulatory price and have none now, for "
-            f"the file leaves it blank: {_some(saved.unbound)}"
+            f"the file leaves it blank: {some(saved.unbound)}"
         )
     return Imported(len(costs), saved.added, saved.replaced, tuple(notes))
-
-
-def _some(skus: Sequence[str]) -> str:
-    return ", ".join(skus[:5]) + (", …" if len(skus) > 5 else "")
 
 
 def _sku(sheet: Sheet, row: Row, style: NumberStyle, notes: list[str]) -> tuple[SkuRow, Stated] | None:
@@ -227,7 +224,7 @@ def _stated(sheet: Sheet, row: Row) -> Stated:
     told = size or read_size(row["name"])
     if pack is not None and told is not None and told.pack not in {1, pack}:
         sheet.complain(row.line, "pack", f"{pack} contradicts the size, which is a pack of {told.pack}.")
-    return Stated(pack, size)
+    return Stated(pack, size, frozenset(name for name in sheet.columns if not row[name]))
 
 
 def _identifiers(sheet: Sheet, row: Row, notes: list[str]) -> tuple[tuple[str, str], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import NamedTuple
@@ -14,10 +14,14 @@ from pricecrawl.workflows.csv_input import Sheet
 
 
 class Stated(NamedTuple):
-    """What two columns of a file state of a content; None where a cell is blank or there is no column."""
+    """What two columns of a file state of a content; None where a cell is blank or there is no column.
+
+    `blank` are the columns of the file that have nothing in this line.
+    """
 
     pack: int | None = None
     size: Size | None = None
+    blank: frozenset[str] = frozenset()
 
 
 NOTHING = Stated()
@@ -84,3 +88,23 @@ def heed_prices(sheet: Sheet, rows: Mapping[int, SkuRow], before: Mapping[str, S
                 "give its current_price anew, or a blank one where there is none.",
             )
     return tuple(moved)
+
+
+_LOST: Mapping[str, tuple[str, Callable[[SkuBefore], bool]]] = {
+    "protected": ("were protected and are not any more", lambda was: was.protected),
+    "active": ("were not active and are now", lambda was: not was.active),
+    "current_price": ("had a current price and have none now", lambda was: was.current_price is not None),
+}
+
+
+def lost(stated: Mapping[str, Stated], before: Mapping[str, SkuBefore]) -> Iterator[str]:
+    """What SKUs lose, by `stated` of each, because a cell is blank: a sentence for each column."""
+    for column, (words, had) in _LOST.items():
+        names = [sku for sku, line in stated.items() if column in line.blank and sku in before]
+        if found := [sku for sku in names if had(before[sku])]:
+            yield f"{len(found)} SKUs {words}, for the file leaves it blank: {some(found)}"
+
+
+def some(skus: Sequence[str]) -> str:
+    """The first few of many."""
+    return ", ".join(skus[:5]) + (", …" if len(skus) > 5 else "")

@@ -27,6 +27,7 @@ SHOWN_MISTAKES = 20
 _DELIMITERS = (",", ";", "\t", "|")
 _TRUE = {"1", "true", "yes", "y", "x", "ja", "oui", "si", "sí", "wahr", "vrai"}
 _FALSE = {"0", "false", "no", "n", "nein", "non", "falsch", "faux"}
+_BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)+")
 _DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})")
 
 
@@ -193,16 +194,20 @@ def _key(heading: str) -> str:
 
 
 def _delimiter(text: str, names: Mapping[str, str]) -> tuple[str, str, int]:
-    """The delimiter, the text after a spreadsheet's `sep=` line, and how many lines that took."""
+    """The delimiter, the text below blank lines and a spreadsheet's `sep=` line, and how many those were."""
+    blank = _BLANK_LINES.match(text)
+    above = 0
+    if blank:
+        above, text = blank[0].count("\n"), text[blank.end() :]
     first, _, rest = text.partition("\n")
     told = re.fullmatch(r"sep=(.)\r?", first, re.IGNORECASE)
     if told:
-        return told[1], rest, 1
+        return told[1], rest, above + 1
 
     def known(delimiter: str) -> int:
         return sum(_key(cell.strip('" \r')) in names for cell in first.split(delimiter))
 
-    return max(_DELIMITERS, key=lambda mark: (known(mark), first.count(mark))), text, 0
+    return max(_DELIMITERS, key=lambda mark: (known(mark), first.count(mark))), text, above
 
 
 def _records(text: str, delimiter: str, skipped: int, path: Path) -> Iterator[tuple[int, list[str]]]:

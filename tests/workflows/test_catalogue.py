@@ -106,6 +106,19 @@ def test_a_price_is_not_called_by_another_currency_or_tax_basis(
         assert row.current_price == (Decimal(price) if price else None)
 
 
+def test_what_a_blank_cell_takes_away_is_said(street: Street) -> None:
+    store = CatalogueStore(street.engine)
+    head = "sku,name,currency,current_price,protected,active\n"
+    full = street.file(f"{head}A,Tea,EUR,5.00,yes,no\nB,Tea,EUR,5.00,yes,yes\nC,Tea,EUR,,no,yes\n")
+    assert catalogue.import_skus(store, full, now=NOON, by="ann").notes == ()
+    blank = street.file(f"{head}A,Tea,EUR,,,\nB,Tea,EUR,5.00,no,\nC,Tea,EUR,,,\nD,Tea,EUR,,,\n")
+    assert catalogue.import_skus(store, blank, now=NOON, by="ann").notes == (
+        "1 SKUs were protected and are not any more, for the file leaves it blank: A",
+        "1 SKUs were not active and are now, for the file leaves it blank: A",
+        "1 SKUs had a current price and have none now, for the file leaves it blank: A",
+    )
+
+
 def test_costs_do_not_hold_on_another_tax_basis(street: Street) -> None:
     """A floor of 11.50 before tax is none of 11.50 with it."""
     street.catalogue()

@@ -48,6 +48,18 @@ def test_a_spreadsheets_sep_line_names_the_delimiter_and_lines_still_count(tmp_p
         read(path)
 
 
+@pytest.mark.parametrize("above", ["\n", "\r\n\r\n", "  \n\n", "\nsep=;\n"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_blank_lines_above_the_headings_hide_nothing(tmp_path: Path, above: str, delimiter: str) -> None:
+    above = above.replace(";", delimiter)
+    path = tmp_path / "a.csv"
+    path.write_text(above + "sku,name\nW-1,Tee\nW-2\n".replace(",", delimiter), encoding="utf-8", newline="")
+    with pytest.raises(
+        ProblemsFound, match=rf"line {above.count(chr(10)) + 3}, column sku: the line has 1 values"
+    ):
+        read(path)
+
+
 def test_headings_are_read_without_case_and_separators_and_others_are_named(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text('" SKU ",NAME,Our-Price,Colour\n"W-1","a ""b"", c",1,red\n\n', encoding="utf-8")
