@@ -27,6 +27,7 @@ from pricecrawl.pricing.ports import (
     PriceState,
     Rejected,
     TargetRef,
+    TargetUnavailable,
     Unknown,
     View,
     WriteOutcome,
@@ -75,7 +76,9 @@ class AdobeCommerceTarget(HttpTarget):
         views = self._http.read("GET", f"{self._rest}/V1/store/storeConfigs").body
         if not scope.channel:
             return 0, views[0]["base_currency_code"]
-        view = next(row for row in views if row["code"] == scope.channel)
+        view = next((row for row in views if row["code"] == scope.channel), None)
+        if view is None:
+            raise TargetUnavailable(f"{self.name} has no store view {scope.channel}")
         return view["id"], view["base_currency_code"]
 
     def _ask(self, what: str, sku: str) -> Answer | Failure:

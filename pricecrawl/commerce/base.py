@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
-from decimal import InvalidOperation
 from typing import ClassVar
 
 from pricecrawl.commerce.amounts import checked
@@ -41,7 +40,7 @@ from pricecrawl.pricing.ports import (
 )
 
 # What taking a JSON answer apart raises when it is not of the shape that the platform documents.
-UNEXPECTED = (KeyError, IndexError, TypeError, ValueError, AttributeError, InvalidOperation)
+UNEXPECTED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration)
 
 SETTLE = timedelta(seconds=60)
 """How long a write without an answer may still land: longer than a platform's own request timeout."""
@@ -72,7 +71,7 @@ class HttpTarget(abc.ABC):
     def read(self, ref: TargetRef, scope: PriceScope, view: View = View.AUTHORITATIVE) -> PriceState:
         """The price as it is now; TargetUnavailable on an outage."""
         with self._understood():
-            return self._read(ref, scope, view)
+            return _sound(self._read(ref, scope, view))
 
     def write(self, command: WritePrice) -> WriteOutcome:
         """Send one write, once; never raises for an answered call and never retries."""
@@ -170,6 +169,17 @@ class HttpTarget(abc.ABC):
 
     def _strange(self, problem: Exception) -> TargetUnavailable:
         return TargetUnavailable(f"{self.name} gave an answer of unexpected shape ({type(problem).__name__})")
+
+
+def _sound(state: PriceState) -> PriceState:
+    """The state, if everything in it is of the kind that it should be; else TypeError."""
+    texts = (state.ref.sku, state.revision, state.updated_at)
+    known = (state.ref.id, state.ref.parent, state.currency)
+    if not all(text is None or isinstance(text, str) for text in texts):
+        raise TypeError("a SKU or a revision that is no text")
+    if not all(isinstance(text, str) for text in known):
+        raise TypeError("an address or a currency that is no text")
+    return state
 
 
 def one_of(sku: str, found: list[TargetRef]) -> TargetRef | NotFound | Ambiguous:

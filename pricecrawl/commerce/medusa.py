@@ -26,6 +26,7 @@ from pricecrawl.pricing.ports import (
     PriceScope,
     PriceState,
     TargetRef,
+    TargetUnavailable,
     View,
     WriteOutcome,
     WritePrice,
@@ -144,7 +145,8 @@ def _own(prices: list[Any], scope: PriceScope) -> Any:
 
 def _sent(row: Mapping[str, Any], command: WritePrice | None) -> dict[str, Any]:
     amount = from_text(row["amount"]) if command is None else command.amount
-    assert amount is not None
+    if amount is None:
+        raise TargetUnavailable(f"a price of {row['currency_code']} has no amount to be sent along")
     price: dict[str, Any] = {
         "id": row["id"],
         "currency_code": row["currency_code"],

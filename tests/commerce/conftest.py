@@ -57,6 +57,7 @@ HAVE = {
     "no_dates": {*SIMULATED, *REAL},
     "twin": {"vendure", "oscar", "shopify", "woocommerce", "medusa", "bigcommerce", *FILES},
     "cas": {"commercetools"},
+    "shapes": {*SIMULATED},
     "other_scope": {"commercetools", "shopify", "medusa", "bigcommerce", "adobe", "adobe-bulk"},
 }
 
