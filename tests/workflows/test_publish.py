@@ -35,7 +35,7 @@ from pricecrawl.pricing.ports import (
     WritePrice,
 )
 from pricecrawl.pricing.states import State
-from pricecrawl.workflows import batch, catalogue, holds, publish, review, verify
+from pricecrawl.workflows import adopt, batch, catalogue, holds, publish, review, verify
 from pricecrawl.workflows.publisher import Boundary
 from tests.factories import NOON
 from tests.workflows.shelf import SETTLE, Clock, Shelf
@@ -874,6 +874,31 @@ def test_a_late_second_target_does_not_turn_the_clock_back(stall: Stall, street:
     assert stall.publish(later).status is State.VERIFIED
     assert stall.run(name, second).status is State.VERIFIED
     assert stall.current("K-7") == Decimal("19.00")
+
+
+def test_a_second_target_that_was_left_behind(stall: Stall, shelf: Shelf, street: Street) -> None:
+    """No later decision is written there, for it goes out from another price; how it catches up."""
+    other = Shelf(name="other")
+    other.put("K-7", "20.00")
+    second = Stall(street, other, clock=stall.clock)
+    assert stall.publish(stall.one("20.00", "19.40")).status is State.VERIFIED
+
+    def decide(current: str, market: str) -> str:
+        stall.clock.now += timedelta(minutes=1)
+        of = stall.decide({"K-7": (current, market)}, at=stall.clock())["K-7"]
+        stall.clock.now += timedelta(minutes=21)
+        return of
+
+    later = decide("19.40", "19.20")
+    assert stall.publish(later).status is State.VERIFIED
+    assert second.publish(later).status is State.STALE
+    assert (other.prices["K-7"], other.writes, stall.letters()) == (Decimal("20.00"), [], [])
+    adopt.adopt(second.publisher(), "other", "K-7", reason="catching up", by="ann", now=stall.clock())
+    last = decide("20.00", "19.20")
+    assert second.publish(last).status is State.VERIFIED
+    assert stall.publish(last).status is State.STALE
+    assert shelf.prices == other.prices == {"K-7": Decimal("19.20")}
+    assert (stall.current("K-7"), stall.letters()) == (Decimal("19.20"), [])
 
 
 @pytest.mark.parametrize("most", [1, 2])
