@@ -99,7 +99,8 @@ _CONDITIONAL = _words(
     r"(?:2nd|second|3rd|third)\b.{0,12}\b(?:half|free|off|\d)|(?:zweite|deuxi[èe]me|segunda|seconda|tweede)\b",
     r"[23](?:e|[èe]me|de|ª|\.)\s.{0,24}?(?:halv|halb|moiti|mitad|met[àa]|\d\d\s*%|gratis|offert)",
     r"spend\b|orders? (?:over|above|of|from)\b|over \W?\d|minimum (?:spend|order)|mindestbestell",
-    r"ab \d+ (?:st|€|eur)|ab einem|d[èe]s \d|à partir de|a partir de|desde \d|minimo\b|vanaf \d|multi-?buy\b",
+    r"ab \d+ ?(?:st|€|eur|fl|dos|pack|kart|kist|art|teil|paar)",
+    r"ab einem|d[èe]s \d|à partir de|a partir de|desde \d|minimo\b|vanaf \d|multi-?buy\b",
     r"per (?:case|carton)\b",
 )
 _AT_CHECKOUT = _words(

@@ -25,19 +25,23 @@ _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def load_file(path: Path) -> Policy:
-    """A policy from a TOML file.
+    """A policy from a TOML file, or from a JSON file such as `price policy show` prints.
 
     Raises:
         UsageProblem: naming the file, and the line or key at fault.
     """
+    is_json = path.suffix.casefold() == ".json"
     try:
-        body = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+        text = path.read_text(encoding="utf-8")
+        body = (json.loads if is_json else tomllib.loads)(text, parse_float=Decimal)
     except OSError as problem:
         raise UsageProblem(
             f"{path} cannot be read ({problem.strerror}): name an existing policy file."
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise UsageProblem(f"{path} is no TOML: {problem}.") from None
+    except (tomllib.TOMLDecodeError, json.JSONDecodeError, UnicodeDecodeError) as problem:
+        raise UsageProblem(f"{path} is no {'JSON' if is_json else 'TOML'}: {problem}.") from None
+    if not isinstance(body, dict):
+        raise UsageProblem(f"{path} is no policy: it must be a table of settings.")
     return read_policy(body, place=str(path))
 
 

@@ -231,6 +231,18 @@ def test_a_name_in_a_policy_that_nobody_has_is_said(shell: Shell, street: Street
     assert all(line in err for line in told)
 
 
+def test_a_policy_as_it_is_shown_can_be_proposed_again(shell: Shell, tmp_path: Path) -> None:
+    body = good(shell("price", "policy", "show", "builtin-1")) | {"version": "v2"}
+    file = tmp_path / "v2.json"
+    file.write_text(json.dumps(body))
+    assert shell("price", "policy", "propose", str(file), "--by", "ann")[0] == 0
+    assert good(shell("price", "policy", "show", "v2")) == body
+    for text, words in (("[1]", "must be a table"), ("{", "is no JSON"), ('{"version": "x"}', "valid_from")):
+        file.write_text(text)
+        code, _, err = shell("price", "policy", "propose", str(file), "--by", "ann")
+        assert (code, words in err) == (2, True), err
+
+
 def test_what_an_approved_policy_means_is_said(shell: Shell, tmp_path: Path) -> None:
     """One that starts before the present one never holds: said at once, not found out by nobody."""
     for version, start, told in (

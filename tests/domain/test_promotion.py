@@ -36,6 +36,7 @@ from pricecrawl.domain.promotion import read_promotion, unconditional_amount
         ("Spend £50 save £10", K.CONDITIONAL),
         ("10% off 2 or more", K.CONDITIONAL),
         ("ab 2 Stück nur 4,99 €", K.CONDITIONAL),
+        ("ab 6 Flaschen", K.CONDITIONAL),
         ("2+1 gratis", K.CONDITIONAL),
         ("Clubcard price £3.50", K.MEMBER),
         ("Members: 3 for 2", K.MEMBER),
