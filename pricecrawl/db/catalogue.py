@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
@@ -172,7 +173,7 @@ class CatalogueStore(Store):
     def save_costs(
         self, tx: Connection, rows: Sequence[CostRow], *, columns: Container[str], now: datetime
     ) -> SavedCosts:
-        """Add dated costs. One of the same day is replaced; one in force ends where a new one starts.
+        """Add dated costs. One of the same day is replaced, and each ends where the next one starts.
 
         `columns` are those of the file: what it has no column for is taken from the cost before, for a file
         of purchase prices alone must not lift a minimum advertised price.
@@ -199,14 +200,11 @@ class CatalogueStore(Store):
             tx.execute(delete(sku_cost).where(sku_cost.c.id.in_(numbers)))
         if ordered:
             tx.execute(_END_THE_ONE_BEFORE, [{"of": row.sku, "starts": row.valid_from} for row in ordered])
-        starts = [(row.sku, row.valid_from) for row in ordered[1:]] + [None]
-        insert_rows(
-            tx,
-            sku_cost,
-            [_cost(row, _end(row, following), now) for row, following in zip(ordered, starts, strict=True)]
-            if ordered
-            else [],
-        )
+        starts = {
+            name: sorted(cost.valid_from for cost in costs if cost.valid_to != cost.valid_from)
+            for name, costs in before.items()  # one that never came into force (see `end_costs`) ends nothing
+        }
+        insert_rows(tx, sku_cost, [_cost(row, _end(row, starts[row.sku]), now) for row in ordered])
         return SavedCosts(len(rows) - len(replaced), len(replaced), tuple(dict.fromkeys(unbound)))
 
     def currencies(self, skus: Iterable[str]) -> dict[str, str]:
@@ -289,11 +287,10 @@ def _loses_a_bound(row: CostRow, last: CostRow) -> bool:
     )
 
 
-def _end(row: CostRow, following: tuple[str, datetime] | None) -> datetime | None:
-    """Where a cost ends: at its own end, or where the next one of the file for that SKU starts."""
-    if following is None or following[0] != row.sku:
-        return row.valid_to
-    return following[1] if row.valid_to is None else min(row.valid_to, following[1])
+def _end(row: CostRow, starts: Sequence[datetime]) -> datetime | None:
+    """Where a cost ends: at its own end, or where the next one of its SKU starts, stored or in the file."""
+    later = starts[bisect_right(starts, row.valid_from) :][:1]
+    return min(later[0], row.valid_to or later[0]) if later else row.valid_to
 
 
 def _cost(row: CostRow, ends: datetime | None, now: datetime) -> Mapping[str, object]:

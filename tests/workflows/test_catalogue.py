@@ -10,7 +10,7 @@ from pricecrawl.db.tables import audit_event, sku, sku_cost, sku_identifier
 from pricecrawl.domain.errors import ProblemsFound
 from pricecrawl.workflows import catalogue
 from tests.factories import NOON
-from tests.workflows.street import COSTS, GTIN, SKUS, Street
+from tests.workflows.street import COSTS, GTIN, NOW, SKUS, Street
 
 
 def test_a_row_becomes_a_sku_with_its_identifiers_and_content(street: Street) -> None:
@@ -135,6 +135,11 @@ def test_costs_do_not_hold_on_another_tax_basis(street: Street) -> None:
     assert [row.valid_to for row in street.rows(sku_cost)] == [NOON, datetime(2027, 1, 1, tzinfo=UTC)]
     again = catalogue.import_skus(store, net, now=NOON, by="ann")
     assert again.notes == ()
+    anew = street.file("sku,cogs,valid_from\nK-1,9.50,2026-03-01\n", "anew.csv")
+    catalogue.import_costs(store, anew, now=NOON, by="ann")
+    assert [row.valid_to for row in street.rows(sku_cost, cogs=Decimal("9.50"))] == [None]
+    street.price(now=NOW + timedelta(minutes=1))
+    assert "cost_stale" not in {finding["code"] for finding in street.decision().findings}
 
 
 @pytest.mark.parametrize("cell", ["$12.50", "USD 12.50", "12.50 £", "ABC 12.50"])
@@ -235,6 +240,21 @@ def test_a_later_cost_ends_the_one_before(street: Street) -> None:
     found = sorted((row.valid_from, row.valid_to, row.cogs) for row in street.rows(sku_cost))
     assert [(start, end) for start, end, _ in found][1:] == [(april, may), (may, None)]
     assert found[0][1] == april
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_an_earlier_cost_that_comes_late_ends_where_the_next_one_starts(street: Street, again: bool) -> None:
+    """Else it would be in force again, years later, once the one after it has ended."""
+    first = "sku,cogs,valid_from,valid_to\n"
+    spring = f"{first}K-1,8.00,2026-01-01,\n" if again else ""
+    street.catalogue(costs=spring + ("" if again else first) + "K-1,10.00,2026-02-01,2026-03-01\n")
+    store = CatalogueStore(street.engine)
+    late = street.file(f"{first}K-1,7.00,2026-01-01,\n", "late.csv")
+    done = catalogue.import_costs(store, late, now=NOON, by="ann")
+    assert (done.added, done.changed) == ((0, 1) if again else (1, 0))
+    january, february, march = (datetime(2026, month, 1, tzinfo=UTC) for month in (1, 2, 3))
+    found = sorted((row.valid_from, row.valid_to, row.cogs) for row in street.rows(sku_cost))
+    assert found == [(january, february, Decimal("7.00")), (february, march, Decimal("10.00"))]
 
 
 def test_what_a_file_has_no_column_for_stays(street: Street) -> None:
