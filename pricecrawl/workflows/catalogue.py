@@ -127,8 +127,8 @@ def import_skus(
     notes += lost(stated, before)
     if ended:
         notes.append(
-            f"{len(ended)} SKUs change their tax basis, and their costs stand on the one before: nothing of "
-            f"them is priced until `catalog costs` brings new ones: {some(ended)}"
+            f"{len(ended)} SKUs change their tax basis, and their costs and bounds stand on the one before: "
+            f"they are not priced until `catalog costs` brings new ones, in every column: {some(ended)}"
         )
     return Imported(len(skus), len(skus) - len(before), len(before), tuple(notes))
 
