@@ -118,7 +118,7 @@ def import_skus(
         moved = heed_prices(sheet, rows, before)
         sheet.finish()
         skus = [
-            with_before(row, stated[row.sku], before[row.sku], sheet.columns) if row.sku in before else row
+            with_before(row, before[row.sku], sheet.columns) if row.sku in before else row
             for row in rows.values()
         ]
         store.save_skus(tx, skus, columns=sheet.columns, now=now)

@@ -41,15 +41,15 @@ def _content(pack: int, size: Size | None, times: int) -> Content:
     return Content(pack, size.base_quantity * times, size.base_unit)
 
 
-def with_before(row: SkuRow, stated: Stated, before: SkuBefore, columns: frozenset[str]) -> SkuRow:
+def with_before(row: SkuRow, before: SkuBefore, columns: frozenset[str]) -> SkuRow:
     """The row with the content that the SKU had, as far as the file has no column for it.
 
     A content that only repeats what the name says follows the name when that changes.
     """
     had = Content(before.pack, before.base_quantity, before.base_unit)
-    if {"pack", "size"} <= columns or had == content_of(before.name):
+    now = Content(row.pack, row.base_quantity, row.base_unit)
+    if {"pack", "size"} <= columns or had == now or had == content_of(before.name):
         return row
-    now = content_of(row.name, stated)
     if "pack" not in columns and "size" not in columns:
         now = had
     elif "size" not in columns and now.base_quantity is None and had.base_quantity is not None:
