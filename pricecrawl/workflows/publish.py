@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from pricecrawl.db.publications import IN_FLIGHT, OPEN
 from pricecrawl.domain.errors import UsageProblem
 from pricecrawl.domain.events import EventType
 from pricecrawl.pricing.ports import (
@@ -245,10 +246,14 @@ def _intend(pub: Publisher, row: Fields, before: _Before, *, now: datetime) -> F
             return Next(State(row["status"]), at=now, why="the lease was lost")
         made = pub.store.decision(tx, row["decision_id"], lock=True)
         assert made is not None
+        busy = _in_flight(pub, tx, row)
+        if busy is None and state.amount != made["current_price"] and _may_have_arrived(row, state):
+            # What is there is there, whatever the gates say by now: it is looked at, and nothing is written.
+            return _arrived(pub, tx, row, now=now)
         closed = gates(pub.store, tx, made, row["target"], now=now) or _out_of_order(pub, tx, row)
         if closed is not None:
             return close(pub, tx, row, closed, now=now)
-        if (busy := _in_flight(pub, tx, row)) is not None:
+        if busy is not None:
             at = now + pub.timings.wait(1)
             pub.store.drop_lease(tx, row, now=now)
             return Next(State.PUBLISH_PENDING, at=at, why=f"publication {busy} is not settled yet")
@@ -257,8 +262,6 @@ def _intend(pub: Publisher, row: Fields, before: _Before, *, now: datetime) -> F
             why = f"{row['target']} has {row['sku']} in {state.currency}, {state.tax_basis.value}"
             return bury(pub, tx, row, why, now=now, pre_state=state_json(state))
         if state.amount != made["current_price"]:
-            if state.amount == row["amount"] and _may_have_arrived(row):
-                return _arrived(pub, tx, row, now=now)
             return _stale(pub, tx, row, made, state, now=now)
         attempts = row["attempts"] + 1
         values = {
@@ -308,10 +311,11 @@ def _stale(pub: Publisher, tx: Any, row: Fields, made: Fields, state: PriceState
     return close(pub, tx, row, Closed(State.STALE, why), now=now)
 
 
-def _may_have_arrived(row: Fields) -> bool:
-    """Whether bytes of an earlier attempt may have reached the shop."""
+def _may_have_arrived(row: Fields, state: PriceState) -> bool:
+    """Whether the shop has what an earlier attempt may have brought there."""
     came = {"applied", "accepted", "unknown", "intended"}
-    return any(attempt["outcome"] in came for attempt in (row["outcome"] or {}).get("attempts", ()))
+    sent = any(attempt["outcome"] in came for attempt in (row["outcome"] or {}).get("attempts", ()))
+    return sent and (state.amount, state.currency) == (row["amount"], row["currency"])
 
 
 def _arrived(pub: Publisher, tx: Any, row: Fields, *, now: datetime) -> Next:
@@ -325,16 +329,15 @@ def _out_of_order(pub: Publisher, tx: Any, row: Fields) -> Closed | None:
     lease = pub.store.lease(tx, row)
     if lease is not None and row["sequence"] < lease["last_sequence"]:
         return Closed(State.STALE, "a later decision was verified already")
+    for other in pub.store.of_price(tx, row["target"], row["sku"], row["scope"]):
+        if other["sequence"] > row["sequence"] and other["status"] in OPEN:
+            return Closed(State.STALE, "a later decision is being published")
     return None
 
 
 def _in_flight(pub: Publisher, tx: Any, row: Fields) -> str | None:
     """Another publication of the same price whose write may still be on its way."""
     for other in pub.store.of_price(tx, row["target"], row["sku"], row["scope"]):
-        if other["publication_id"] != row["publication_id"] and other["status"] in {
-            State.PUBLISHING.value,
-            State.PUBLISHED.value,
-            State.VERIFYING.value,
-        }:
+        if other["publication_id"] != row["publication_id"] and other["status"] in IN_FLIGHT:
             return str(other["publication_id"])
     return None

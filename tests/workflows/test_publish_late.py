@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import pytest
 
+from pricecrawl.db.holds import HoldStore
 from pricecrawl.pricing.ports import (
     Accepted,
     Applied,
@@ -20,7 +21,7 @@ from pricecrawl.pricing.ports import (
     WritePrice,
 )
 from pricecrawl.pricing.states import State
-from pricecrawl.workflows import publish
+from pricecrawl.workflows import holds, letters, publish
 from tests.workflows.shelf import SETTLE, Shelf
 from tests.workflows.stall import QUICK, Stall
 from tests.workflows.street import Street
@@ -61,6 +62,47 @@ def test_a_write_later_than_the_settle_time(stall: Stall, shelf: Shelf) -> None:
     assert len(shelf.writes) == 2
     assert stall.current("K-7") == Decimal("19.00")
     assert stall.letters() == []
+
+
+@pytest.mark.parametrize("replayed", [False, True])
+def test_an_earlier_decision_does_not_go_before_one_that_waits(
+    stall: Stall, shelf: Shelf, replayed: bool
+) -> None:
+    """It was on its way when the later one was asked for, and came to nothing: its next attempt is none."""
+    first, pub = stall.one("20.00", "19.40"), stall.publisher()
+    one = publish.request(pub, first, "shelf", now=stall.clock())
+    shelf.answers.append(Unknown("lost"))
+    publish.step(pub, one, now=stall.clock())
+    second = again(stall, "19.30")
+    two = publish.request(pub, second, "shelf", now=stall.clock())
+    if replayed:
+        tired = stall.publisher(timings=replace(QUICK, max_attempts=1))
+        assert stall.run(one, tired).status is State.PUBLISH_FAILED
+        letters.replay(pub, stall.letters("publication")[0].id, now=stall.clock())
+    assert stall.run(one).status is State.STALE
+    assert stall.run(two).status is State.VERIFIED
+    assert (shelf.prices["K-7"], len(shelf.writes)) == (Decimal("19.30"), 2)
+    assert stall.letters() == []
+
+
+def test_a_late_write_and_a_hold(stall: Stall, shelf: Shelf) -> None:
+    """A hold lets nothing be written; it does not make what is there somebody else's."""
+    of, late = stall.one(), list[WritePrice]()
+
+    def swallow(command: WritePrice) -> Unknown:
+        late.append(command)
+        return Unknown("timeout")
+
+    shelf.answers.append(swallow)
+    pub = stall.publisher()
+    name = publish.request(pub, of, "shelf", now=stall.clock())
+    while stall.publication(of).status != "PUBLISH_PENDING" or not late:
+        after = publish.step(pub, name, now=stall.clock())
+        stall.clock.now = max(stall.clock.now, after.at or stall.clock.now)
+    shelf.apply(late[0])
+    holds.place(HoldStore(stall.street.engine), "sku", "K-7", reason="storm", by="ann", now=stall.clock())
+    assert stall.run(name).status is State.VERIFIED
+    assert (len(shelf.writes), stall.current("K-7")) == (1, Decimal("19.40"))
 
 
 def test_lag_counts_from_the_last_write(stall: Stall, shelf: Shelf) -> None:
@@ -121,11 +163,11 @@ def test_the_lease_of_another_publication(stall: Stall, shelf: Shelf) -> None:
     """One that failed is closed for good while another one of the same price is at work."""
     first, pub = stall.one("20.00", "19.40"), stall.publisher()
     one = publish.request(pub, first, "shelf", now=stall.clock())
-    shelf.answers.append(Unknown("lost"))
+    shelf.answers.append(Accepted(OperationRef("op-1", TargetRef("K-7", "id-K-7"))))
     publish.step(pub, one, now=stall.clock())
     second = again(stall, "19.30")
     two = publish.request(pub, second, "shelf", now=stall.clock())
-    shelf.answers.append(Rejected("forbidden", "no"))
+    shelf.polls.append(Rejected("forbidden", "no"))
     assert stall.run(one).status is State.PUBLISH_FAILED
     third = again(stall, "19.20")
 
