@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, select
 
 from pricecrawl.db.events import Broken, verify_chain
-from pricecrawl.db.saving import FACTS, digest
-from pricecrawl.db.tables import audit_event, observation
+from pricecrawl.db.saving import FACTS, REST, digest, rest_digest
+from pricecrawl.db.tables import audit_event, evidence, observation
 from pricecrawl.domain.events import EventType
 
 __all__ = ["Broken", "verify_chain", "verify_observations", "verify_observed"]
@@ -48,7 +48,8 @@ def _batch(conn: Connection, event: Row[Any]) -> Broken | None:
         return None
     run_id = int(event.aggregate.removeprefix("run:"))
     facts = (
-        select(*(observation.c[name] for name in FACTS))
+        select(*(observation.c[name] for name in (*FACTS, *REST)), evidence.c.digest)
+        .join(evidence, evidence.c.id == observation.c.evidence_id, isouter=True)
         .where(
             observation.c.run_id == run_id,
             observation.c.id.between(told["first_id"], told["last_id"]),
@@ -58,11 +59,15 @@ def _batch(conn: Connection, event: Row[Any]) -> Broken | None:
     rows = [dict(row) for row in conn.execute(facts).mappings()]
     if len(rows) != told["count"]:
         problem = f"tells of {told['count']} observations, and there are {len(rows)}"
-    elif digest(rows) != told["sha256"]:
+    elif digest(rows) != told["sha256"] or told.get("rest_sha256") not in {None, _rest(rows)}:
         problem = "tells of other observations than those that are stored"
     else:
         return None
     return Broken(event.id, event.aggregate, event.aggregate_seq, problem)
+
+
+def _rest(rows: list[dict[str, Any]]) -> str:
+    return rest_digest(tuple(row[name] for name in (*REST, "digest")) for row in rows)
 
 
 def _in_pages(conn: Connection, query: Select[Any]) -> Iterator[Row[Any]]:

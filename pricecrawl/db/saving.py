@@ -13,6 +13,7 @@ One transaction, some ten statements however many rows. What a batch decides:
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -161,12 +162,21 @@ def save(
     )
     _count(conn, run_id, result, of_day.values())
     if observations:
-        _tell(conn, run_id, observations, numbers, _digest(zip(*(facts[n] for n in FACTS), strict=True)))
+        digests = [None if item.evidence is None else item.evidence.digest for item in observations]
+        vouched = {
+            "sha256": _digest(zip(*(facts[name] for name in FACTS), strict=True)),
+            "rest_sha256": rest_digest(zip(*(facts[name] for name in REST), digests, strict=True)),
+        }
+        _tell(conn, run_id, observations, numbers, vouched)
     return result, ids
 
 
 def _tell(
-    conn: Connection, run_id: int, items: Sequence[Observation], numbers: Sequence[int], sha256: str
+    conn: Connection,
+    run_id: int,
+    items: Sequence[Observation],
+    numbers: Sequence[int],
+    vouched: Mapping[str, str],
 ) -> None:
     """The events of one batch, each caused by the one before: read, made comparable, stored."""
     now = max(item.observed_at for item in items)
@@ -193,7 +203,7 @@ def _tell(
         },
         cause=extracted,
     )
-    payload = {**of, "first_id": numbers[0], "last_id": numbers[-1], "sha256": sha256}
+    payload = {**of, "first_id": numbers[0], "last_id": numbers[-1], **vouched}
     created = run_event(EventType.OBSERVATION_CREATED, run_id, now, payload, cause=normalized)
     append_events(conn, [extracted, normalized, created])
 
@@ -222,6 +232,19 @@ def _digest(rows: Iterable[tuple[Any, ...]]) -> str:
             f"|{_digits(pre)}|{_digits(shipping)}|{stock}|{doubt}|{moment}|{page}\n"
         )
     return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+REST = (
+    *("price_kind", "method", "selector", "promotion_text", "tax_basis", "review_reasons"),
+    *("fx_rate", "fx_currency", "extractor_version"),
+)
+"""What else an observation says, vouched for together with the digest of its page."""
+
+
+def rest_digest(rows: Iterable[tuple[Any, ...]]) -> str:
+    """SHA-256 over the REST of observations, each with the digest of its page, in order of id."""
+    text = json.dumps(list(rows), separators=(",", ":"), default=_digits)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _digits(amount: Decimal | None) -> str:
