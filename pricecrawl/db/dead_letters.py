@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, insert, select, update
 
 from pricecrawl.db.store import Store
-from pricecrawl.db.tables import dead_letter
+from pricecrawl.db.tables import dead_letter, publication
 
 Fields = Mapping[str, Any]
 
@@ -59,6 +59,26 @@ class DeadLetterStore(Store):
             dead_letter.c.replayed_at.is_(None),
         )
         return [dict(row) for row in conn.execute(query.order_by(dead_letter.c.id)).mappings()]
+
+    def of_price(
+        self, conn: Connection, kind: str, target: str, sku: str, scope: str | None = None
+    ) -> list[Fields]:
+        """Letters of one kind that wait, about the publications of one price, or of a SKU in all scopes."""
+        query = (
+            select(dead_letter, publication.c.publication_id)
+            .join(publication, publication.c.decision_id == dead_letter.c.correlation_id)
+            .where(
+                publication.c.target == target,
+                publication.c.sku == sku,
+                dead_letter.c.kind == kind,
+                dead_letter.c.replayed_at.is_(None),
+            )
+            .order_by(dead_letter.c.id)
+        )
+        if scope is not None:
+            query = query.where(publication.c.scope == scope)
+        rows = [dict(row) for row in conn.execute(query).mappings()]
+        return [row for row in rows if row["payload"].get("publication_id") == row["publication_id"]]
 
     def all(self, conn: Connection, *, replayed: bool = False, limit: int = 200) -> list[Fields]:
         """Letters that wait, or with `replayed` all of them, latest first."""

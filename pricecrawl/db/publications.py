@@ -7,7 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, insert, or_, select, update
 
 from pricecrawl.db.sql import chunks, unindexed, upsert
 from pricecrawl.db.store import Store
@@ -140,12 +140,45 @@ class PublicationStore(Store):
         query = select(publication).where(publication.c.decision_id == of)
         return _all(conn, query.order_by(publication.c.created_at, publication.c.publication_id))
 
-    def of_price(self, conn: Connection, target: str, name: str, scope: str | None = None) -> list[Fields]:
-        """Publications of one price, latest decision first."""
-        query = select(publication).where(publication.c.target == target, publication.c.sku == name)
-        if scope is not None:
-            query = query.where(publication.c.scope == scope)
+    def of_price(
+        self,
+        conn: Connection,
+        target: str,
+        name: str,
+        scope: str,
+        *,
+        after: int | None = None,
+        among: Sequence[str] = (),
+    ) -> list[Fields]:
+        """Publications of one price after a place in the order, and those in some states; latest first.
+
+        A price that moves several times a day has thousands in a year, of which these are few.
+        """
+        wanted: list[ColumnElement[bool]] = [publication.c.status.in_(among)]
+        if after is not None:
+            wanted.append(publication.c.sequence > after)
+        query = select(publication).where(_same_price(target, name, scope), or_(*wanted))
         return _all(conn, query.order_by(publication.c.sequence.desc()))
+
+    def last_verified(
+        self, conn: Connection, target: str, name: str, scope: str, *, but: str = ""
+    ) -> Fields | None:
+        """The latest verified publication of a price, other than `but`."""
+        query = select(publication).where(
+            _same_price(target, name, scope),
+            publication.c.verified_at.is_not(None),
+            publication.c.publication_id != but,
+        )
+        return _one(conn, query.order_by(publication.c.sequence.desc()).limit(1))
+
+    def verified_after(self, conn: Connection, name: str, sequence: int) -> bool:
+        """Whether a later decision about a SKU was verified on whatever target."""
+        query = select(publication.c.publication_id).where(
+            publication.c.sku == name,
+            publication.c.sequence > sequence,
+            publication.c.verified_at.is_not(None),
+        )
+        return conn.execute(query.limit(1)).first() is not None
 
     def of_sku(self, conn: Connection, name: str) -> list[Fields]:
         """Publications of a SKU to whatever target, latest decision first."""
@@ -184,13 +217,16 @@ class PublicationStore(Store):
 
     def standing(self, conn: Connection, target: str) -> list[Fields]:
         """The latest verified publication of each price of a target: what the shop should be showing."""
-        rows = _all(
-            conn,
+        # The lease of a price remembers its place in the order: nothing of what came before is read.
+        same = [publication.c[name] == publication_lease.c[name] for name in ("target", "sku", "scope")]
+        query = (
             select(publication)
-            .where(publication.c.target == target, publication.c.verified_at.is_not(None))
-            .order_by(publication.c.sequence),
+            .select_from(publication_lease)
+            .join(publication, and_(*same, publication.c.sequence == publication_lease.c.last_sequence))
+            .where(publication_lease.c.target == target, publication.c.verified_at.is_not(None))
+            .order_by(publication.c.sequence)
         )
-        return list({(row["sku"], row["scope"]): row for row in rows}.values())
+        return list({(row["sku"], row["scope"]): row for row in _all(conn, query)}.values())
 
     def moved_since(self, conn: Connection, moment: datetime) -> list[Any]:
         """What was written from `moment` on or waits to be written, with the price before it.
@@ -297,6 +333,10 @@ class PublicationStore(Store):
         """Number of publications by status."""
         query = select(publication.c.status, func.count().label("number")).group_by(publication.c.status)
         return {row.status: row.number for row in conn.execute(query)}
+
+
+def _same_price(target: str, name: str, scope: str) -> ColumnElement[bool]:
+    return and_(publication.c.target == target, publication.c.sku == name, publication.c.scope == scope)
 
 
 def _locked(conn: Connection, query: Select[Any]) -> Select[Any]:

@@ -92,8 +92,8 @@ def _stands(
     """What we left there last is not what should be there any more: whoever looks again must know."""
     placement = pub.placement(target)
     scope = placement.scope(state.currency, state.tax_basis)
-    rows = [row for row in pub.store.of_price(tx, target, sku, scope.key) if row["verified_at"] is not None]
-    if rows:
+    row = pub.store.last_verified(tx, target, sku, scope.key)
+    if row is not None:
         taken = {"amount": format(state.amount or Decimal(0), "f"), "at": now.isoformat(), "by": by}
-        outcome = {**(rows[0]["outcome"] or {}), "adopted": taken}
-        pub.store.change(tx, rows[0]["publication_id"], rows[0]["status"], now=now, outcome=outcome)
+        outcome = {**(row["outcome"] or {}), "adopted": taken}
+        pub.store.change(tx, row["publication_id"], row["status"], now=now, outcome=outcome)

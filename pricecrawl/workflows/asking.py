@@ -27,6 +27,7 @@ _GOING_OUT = frozenset(
         State.VERIFIED,
     )
 )
+_NOT_WRITTEN = (State.PUBLISH_PENDING.value, State.PUBLISH_FAILED.value)
 _NEVER = (State.REVIEW_REQUIRED, State.BLOCKED, State.STALE)
 
 
@@ -59,7 +60,9 @@ def request(pub: Publisher, decision: str, target: str, *, now: datetime, counte
             raise Refused(_not_approved(made))
         scope = placement.scope(made["currency"], TaxBasis(made["tax_basis"]))
         closed = gates(pub.store, tx, made, target, now=now)
-        rows = pub.store.of_price(tx, target, made["sku"], scope.key)
+        rows = pub.store.of_price(
+            tx, target, made["sku"], scope.key, after=made["sequence"], among=_NOT_WRITTEN
+        )
         later = [row for row in rows if row["sequence"] > made["sequence"] and _counts(row)]
         if closed is None and later:
             closed = Closed(State.STALE, f"decision {later[0]['decision_id']} is later and was published")
@@ -112,7 +115,7 @@ def withdraw(pub: Publisher, of: str, *, by: str, reason: str, now: datetime) ->
         row = pub.store.get(tx, of, lock=True)
         if row is None:
             raise UsageProblem(f"there is no publication {of}; `pricecrawl jobs list` shows those under way.")
-        if row["status"] not in {State.PUBLISH_PENDING.value, State.PUBLISH_FAILED.value}:
+        if row["status"] not in _NOT_WRITTEN:
             raise UsageProblem(
                 f"publication {of} is {row['status']}: what was written is taken back with "
                 f"`pricecrawl rollback {row['sku']}`."
@@ -164,7 +167,7 @@ def _counts(row: Fields) -> bool:
 
 def _supersede(pub: Publisher, tx: Any, row: Fields, *, now: datetime) -> None:
     """An earlier decision that has not been written yet never will be."""
-    if row["status"] in {State.PUBLISH_PENDING.value, State.PUBLISH_FAILED.value}:
+    if row["status"] in _NOT_WRITTEN:
         row = pub.store.get(tx, row["publication_id"], lock=True) or row
         close(pub, tx, row, Closed(State.STALE, "a later decision is being published"), now=now)
         close_letters(pub, tx, row, now=now)

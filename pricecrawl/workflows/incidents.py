@@ -22,24 +22,19 @@ def left(row: Fields) -> Decimal:
 
 def close(pub: Publisher, tx: Any, target: str, sku: str, *, scope: str | None = None, now: datetime) -> int:
     """Somebody has looked: close every incident about a SKU's price in a shop; returns how many."""
-    closed = 0
-    for row in pub.store.of_price(tx, target, sku, scope):
-        for letter in pub.letters.of(tx, LETTER, row["decision_id"]):
-            if letter["payload"].get("publication_id") == row["publication_id"]:
-                pub.letters.close(tx, letter["id"], now=now)
-                closed += 1
-    return closed
+    letters = pub.letters.of_price(tx, LETTER, target, sku, scope)
+    for letter in letters:
+        pub.letters.close(tx, letter["id"], now=now)
+    return len(letters)
 
 
 def open_since(pub: Publisher, conn: Any, row: Fields) -> str | None:
     """A later publication of the price that an incident is open about: what the shop has is known of."""
-    for other in pub.store.of_price(conn, row["target"], row["sku"], row["scope"]):
-        of = other["publication_id"]
-        letters = pub.letters.of(conn, LETTER, other["decision_id"])
-        if other["sequence"] > row["sequence"] and any(
-            letter["payload"].get("publication_id") == of for letter in letters
-        ):
-            return str(of)
+    later = pub.store.of_price(conn, row["target"], row["sku"], row["scope"], after=row["sequence"])
+    names = {other["publication_id"] for other in later}
+    for letter in pub.letters.of_price(conn, LETTER, row["target"], row["sku"], row["scope"]):
+        if letter["publication_id"] in names:
+            return str(letter["publication_id"])
     return None
 
 

@@ -300,14 +300,9 @@ def _stale(pub: Publisher, tx: Any, row: Fields, made: Fields, state: PriceState
     )
     row = {**row, "pre_state": state_json(state)}
     pub.store.change(tx, row["publication_id"], row["status"], now=now, pre_state=row["pre_state"])
-    standing = [
-        other
-        for other in pub.store.of_price(tx, row["target"], row["sku"], row["scope"])
-        if other["verified_at"] is not None and other["publication_id"] != row["publication_id"]
-    ]
-    known = standing and open_since(pub, tx, standing[0]) is not None
-    if standing and not known and left(standing[0]) != state.amount:
-        foreign_write(pub, tx, standing[0], state, now=now)
+    stands = pub.store.last_verified(tx, row["target"], row["sku"], row["scope"], but=row["publication_id"])
+    if stands is not None and left(stands) != state.amount and open_since(pub, tx, stands) is None:
+        foreign_write(pub, tx, stands, state, now=now)
     return close(pub, tx, row, Closed(State.STALE, why), now=now)
 
 
@@ -329,15 +324,15 @@ def _out_of_order(pub: Publisher, tx: Any, row: Fields) -> Closed | None:
     lease = pub.store.lease(tx, row)
     if lease is not None and row["sequence"] < lease["last_sequence"]:
         return Closed(State.STALE, "a later decision was verified already")
-    for other in pub.store.of_price(tx, row["target"], row["sku"], row["scope"]):
-        if other["sequence"] > row["sequence"] and other["status"] in OPEN:
+    for other in pub.store.of_price(tx, row["target"], row["sku"], row["scope"], after=row["sequence"]):
+        if other["status"] in OPEN:
             return Closed(State.STALE, "a later decision is being published")
     return None
 
 
 def _in_flight(pub: Publisher, tx: Any, row: Fields) -> str | None:
     """Another publication of the same price whose write may still be on its way."""
-    for other in pub.store.of_price(tx, row["target"], row["sku"], row["scope"]):
-        if other["publication_id"] != row["publication_id"] and other["status"] in IN_FLIGHT:
+    for other in pub.store.of_price(tx, row["target"], row["sku"], row["scope"], among=IN_FLIGHT):
+        if other["publication_id"] != row["publication_id"]:
             return str(other["publication_id"])
     return None

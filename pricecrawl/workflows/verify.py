@@ -211,7 +211,8 @@ def _still(pub: Publisher, row: Fields, *, now: datetime) -> Verification:
 
 def _overtaken(pub: Publisher, conn: Any, row: Fields) -> str | None:
     """Which other price was verified in the place of a publication's, or is being written, as a sentence."""
-    for other in pub.store.of_price(conn, row["target"], row["sku"], row["scope"]):
+    place = (row["target"], row["sku"], row["scope"])
+    for other in pub.store.of_price(conn, *place, after=row["sequence"], among=IN_FLIGHT):
         if other["publication_id"] == row["publication_id"]:
             continue
         if other["sequence"] > row["sequence"] and other["verified_at"] is not None:
@@ -288,8 +289,7 @@ def _judge(
         verdict_detail=note,
         **values,
     )
-    others = pub.store.of_sku(tx, row["sku"])
-    if not any(o["verified_at"] is not None and o["sequence"] > row["sequence"] for o in others):
+    if not pub.store.verified_after(tx, row["sku"], row["sequence"]):
         # A second target that takes an earlier decision late does not turn the clock back.
         pub.store.set_current(tx, row["sku"], row["amount"])
     pub.store.drop_lease(tx, row, now=now, verified=True)

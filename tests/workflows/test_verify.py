@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
-from pricecrawl.pricing.ports import Applied, PriceKindAtTarget, TargetUnavailable, WritePrice
+from pricecrawl.pricing.ports import Applied, PriceKindAtTarget, Rejected, TargetUnavailable, WritePrice
 from pricecrawl.pricing.states import State
 from pricecrawl.workflows import letters, publish, verify
 from tests.workflows.shelf import Shelf
@@ -147,3 +148,41 @@ def test_a_shop_that_is_away(stall: Stall, shelf: Shelf) -> None:
     assert [(item.ok, item.read) for item in found] == [(True, False)] * len(names)
     assert asked == 3
     assert verify.patrol(pub, "shelf", now=stall.clock(), stop=lambda: True) == []
+
+
+def test_what_stands_is_found_without_its_history(stall: Stall, shelf: Shelf) -> None:
+    """A price that moves daily has hundreds of publications in a year, of which the last are read."""
+    decisions = [stall.one("20.00", "19.40")]
+    assert stall.publish(decisions[0]).status is State.VERIFIED
+    for current, market in (("19.40", "19.20"), ("19.20", "19.10"), ("19.10", "19.00")):
+        decisions.append(later(stall, current, market))
+        assert stall.publish(decisions[-1]).status is State.VERIFIED
+    shelf.answers.append(Rejected("forbidden", "no"))
+    decisions.append(later(stall, "19.00", "18.90"))
+    assert stall.publish(decisions[-1]).status is State.PUBLISH_FAILED
+    rows = [stall.publication(of) for of in decisions]
+    store, place = stall.store, ("shelf", "K-7", rows[0].scope)
+    with stall.street.engine.connect() as conn:
+
+        def names(found: list[Any]) -> list[int]:
+            return [decisions.index(row["decision_id"]) for row in found]
+
+        assert names(store.standing(conn, "shelf")) == [3]
+        assert names(store.standing(conn, "other")) == []
+        assert names(store.of_price(conn, *place, after=rows[2].sequence)) == [4, 3]
+        assert names(store.of_price(conn, *place, among=("PUBLISH_FAILED",))) == [4]
+        assert names(store.of_price(conn, *place, after=rows[3].sequence, among=("VERIFIED",))) == [
+            4,
+            3,
+            2,
+            1,
+            0,
+        ]
+        assert names(store.of_price(conn, *place)) == []
+        last = store.last_verified(conn, *place)
+        other = store.last_verified(conn, *place, but=rows[3].publication_id)
+        assert names([last, other]) == [3, 2]
+        assert store.last_verified(conn, "other", *place[1:]) is None
+        assert [store.verified_after(conn, "K-7", row.sequence) for row in rows] == [
+            *(True, True, True, False, False)
+        ]
