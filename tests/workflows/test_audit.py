@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
@@ -15,6 +16,7 @@ from sqlalchemy import JSON, Boolean, Connection, Integer, Table, delete, insert
 
 from pricecrawl.db import tables
 from pricecrawl.db.audit_pricing import AuditStore
+from pricecrawl.db.engine import open_engine
 from pricecrawl.db.events import event_of
 from pricecrawl.db.evidence_index import EvidenceIndex
 from pricecrawl.db.holds import HoldStore
@@ -93,8 +95,28 @@ class Whole:
         return self.street.rows(table, **where)
 
 
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Whole]:
+    """On both databases, once for all that leaves nothing behind."""
+    folder = tmp_path_factory.mktemp("whole")
+    with ExitStack() as stack:
+        if request.param == "sqlite":
+            shutil.copyfile(request.getfixturevalue("sqlite_template"), folder / "pricecrawl.db")
+            url = f"sqlite:///{folder / 'pricecrawl.db'}"
+        else:
+            url = stack.enter_context(request.getfixturevalue("pg_server").database())
+        engine = open_engine(url)
+        stack.callback(engine.dispose)
+        yield everything(Street(engine, folder))
+
+
 @pytest.fixture
-def whole(street: Street) -> Whole:
+def own(street: Street) -> Whole:
+    """For what changes something."""
+    return everything(street)
+
+
+def everything(street: Street) -> Whole:
     shelf = Shelf()
     stall = Stall(street, shelf, Clock(LATER))
     rules = PolicyStore(street.engine)
@@ -216,13 +238,13 @@ def test_a_chain_that_is_gone_as_a_whole_is_missed(whole: Whole) -> None:
     assert len(seen) >= 10
 
 
-def test_a_chain_that_was_written_anew_shows_against_a_mark(whole: Whole) -> None:
+def test_a_chain_that_was_written_anew_shows_against_a_mark(own: Whole) -> None:
     """Whoever knows how the hashes are made can make them: the rows, or a mark from before, tell."""
     log = tables.audit_event
-    store = AuditStore(whole.street.engine)
+    store = AuditStore(own.street.engine)
     mark = audit.anchor(store)
-    (row,) = whole.rows(log, aggregate="catalogue", event_type="catalogue.imported")[:1]
-    with whole.unguarded() as conn:
+    (row,) = own.rows(log, aggregate="catalogue", event_type="catalogue.imported")[:1]
+    with own.unguarded() as conn:
         previous = row.previous_hash
         for item in conn.execute(
             select(log).where(log.c.aggregate == "catalogue").order_by(log.c.aggregate_seq)
@@ -243,7 +265,7 @@ def test_a_chain_that_was_written_anew_shows_against_a_mark(whole: Whole) -> Non
         assert (table, row_name) == ("audit_event", f"up to {mark.until}")
         assert "other events" in problem
     found = audit.Audited()
-    holds.clear(HoldStore(whole.street.engine), "sku", "K-7", reason="over", by="bob", now=LATER)
+    holds.clear(HoldStore(own.street.engine), "sku", "K-7", reason="over", by="bob", now=LATER)
     audit.against(store, mark, found)
     assert found.problems == []
 
@@ -357,24 +379,24 @@ def test_an_approval_that_nobody_gave_is_named(whole: Whole) -> None:
     assert found_in(problems, "price_decision")
 
 
-def test_an_exception_is_vouched_for(whole: Whole) -> None:
-    street = whole.street
+def test_an_exception_is_vouched_for(own: Whole) -> None:
+    street = own.street
     with street.engine.begin() as conn:
         conn.execute(update(tables.sku_cost).where(tables.sku_cost.c.sku == "K-6").values(valid_to=NOON))
     street.price("K-6", now=LATER)
     of = street.decision("K-6").decision_id
     store = ReviewStore(street.engine)
     exceptions.request(store, of, by="ann", reason="season", now=LATER)
-    assert whole.audited(update(tables.manual_override).values(requested_by="bob"))
+    assert own.audited(update(tables.manual_override).values(requested_by="bob"))
     exceptions.grant(store, of, by="bob", reason="fine", now=LATER)
     assert audit.run(AuditStore(street.engine)).problems == []
     for change in ({"requested_by": "bob"}, {"approved_by": "ann"}):
-        assert found_in(whole.audited(update(tables.manual_override).values(change)), "manual_override")
+        assert found_in(own.audited(update(tables.manual_override).values(change)), "manual_override")
 
 
 @pytest.mark.parametrize("place", [0, 10, 0.5, -1])
-def test_a_byte_of_a_page_that_was_changed_is_named(whole: Whole, place: float) -> None:
-    street = whole.street
+def test_a_byte_of_a_page_that_was_changed_is_named(own: Whole, place: float) -> None:
+    street = own.street
     (page, *_) = street.rows(tables.evidence)
     path = Path(street.folder) / "evidence" / page.warc
     data = bytearray(path.read_bytes())
