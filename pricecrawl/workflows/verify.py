@@ -187,18 +187,16 @@ def _still(pub: Publisher, row: Fields, *, now: datetime) -> Verification:
     if later is not None:
         return Verification(of, State.VERIFIED, ok=True, detail=later)
     state, shown = _look(pub, row)
-    target = pub.placement(row["target"]).target
+    if not _differs(pub, row, state):
+        return _as_left(pub, row, state, shown)
     with pub.store.begin() as tx:
+        # Taken over, or overtaken, while we looked: then it is nobody else's.
         row = pub.store.get(tx, of, lock=True) or row
-        wanted = replace(_wanted(row), amount=left(row), kind=_kind(row))
-        wrong = compare(wanted, None, state, target.capabilities, written=False)
-        if not wrong:
-            taken = (row["outcome"] or {}).get("adopted")
-            verdict = _verdict(pub, row, shown) if taken is None else f"taken over by {taken['by']}"
-            return Verification(of, State.VERIFIED, True, verdict, (), state, shown)
-        if (later := _overtaken(pub, tx, row)) is not None:  # while we looked
+        if not (wrong := _differs(pub, row, state)):
+            return _as_left(pub, row, state, shown)
+        if (later := _overtaken(pub, tx, row)) is not None:
             return Verification(of, State.VERIFIED, ok=True, detail=later)
-        detail = f"the shop has {state.amount} {state.currency}, ours is {wanted.amount} {row['currency']}"
+        detail = f"the shop has {state.amount} {state.currency}, ours is {left(row)} {row['currency']}"
         if (known := open_since(pub, tx, row)) is not None:
             detail = f"{detail}; publication {known} was written since, and its incident is open"
         elif Mismatch.AMOUNT in wrong:
@@ -207,6 +205,18 @@ def _still(pub: Publisher, row: Fields, *, now: datetime) -> Verification:
             differs = f"it differs in {', '.join(wrong)}"
             incident(pub, tx, row, "changed", detail=differs, state=state, now=now)
     return Verification(of, State.VERIFIED, False, detail, wrong, state, shown)
+
+
+def _differs(pub: Publisher, row: Fields, state: PriceState) -> tuple[Mismatch, ...]:
+    """In what the shop's price is another than the one that we left there."""
+    wanted = replace(_wanted(row), amount=left(row), kind=_kind(row))
+    return compare(wanted, None, state, pub.placement(row["target"]).target.capabilities, written=False)
+
+
+def _as_left(pub: Publisher, row: Fields, state: PriceState, shown: PriceState | None) -> Verification:
+    taken = (row["outcome"] or {}).get("adopted")
+    verdict = _verdict(pub, row, shown) if taken is None else f"taken over by {taken['by']}"
+    return Verification(row["publication_id"], State.VERIFIED, True, verdict, (), state, shown)
 
 
 def _overtaken(pub: Publisher, conn: Any, row: Fields) -> str | None:

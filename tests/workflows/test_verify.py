@@ -11,7 +11,7 @@ import pytest
 
 from pricecrawl.pricing.ports import Applied, PriceKindAtTarget, Rejected, TargetUnavailable, WritePrice
 from pricecrawl.pricing.states import State
-from pricecrawl.workflows import letters, publish, verify
+from pricecrawl.workflows import adopt, letters, publish, verify
 from tests.workflows.shelf import Shelf
 from tests.workflows.stall import Stall
 from tests.workflows.street import Street
@@ -86,6 +86,23 @@ def test_the_next_price_comes_while_we_look(stall: Stall, shelf: Shelf, steps: i
     assert [found.ok for found in verify.patrol(pub, "shelf", now=stall.clock())] == [True]
     assert due == []
     assert stall.letters() == []
+
+
+def test_taken_over_while_we_look(stall: Stall, shelf: Shelf) -> None:
+    """Somebody takes the shop's price over between our reading and our saying that it is another."""
+    assert stall.publish(stall.one()).status is State.VERIFIED
+    shelf.put("K-7", "18.00")
+    pub, read, due = stall.publisher(), shelf.read, ["ann"]
+
+    def meanwhile(*given: Any, **more: Any) -> Any:
+        state = read(*given, **more)
+        if due:
+            adopt.adopt(pub, "shelf", "K-7", reason="a sale", by=due.pop(), now=stall.clock())
+        return state
+
+    shelf.read = meanwhile  # type: ignore[method-assign]
+    [found] = verify.patrol(pub, "shelf", now=stall.clock())
+    assert (found.ok, found.detail, stall.letters()) == (True, "taken over by ann", [])
 
 
 def test_a_later_price_that_came_to_trouble(stall: Stall, shelf: Shelf) -> None:
