@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import fsspec
 
@@ -54,6 +58,28 @@ COLUMNS = (
 SNAPSHOT = "prices.csv"
 NEEDED = frozenset({"sku", "amount", "currency"})
 """Columns of the snapshot that no price can be read without."""
+
+
+STEP = 2.0
+"""Seconds in which two contents may look the same from outside: a server may tell times by the second."""
+
+
+class Row(NamedTuple):
+    """What the snapshot says of one price, as text."""
+
+    amount: str
+    tax_basis: str
+    updated_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    """What was fetched, when, and since when the file has looked as it did; rows by SKU and currency."""
+
+    key: str | None
+    seen: float
+    fetched: float
+    rows: Mapping[tuple[str, str], list[Row]]
 
 
 class FileTarget:
@@ -101,11 +127,30 @@ class FileTarget:
             # Another process changes these folders: what was listed a moment ago proves nothing.
             self._fs.use_listings_cache = False
         self._written = threading.local()
+        self._known: _Snapshot | None = None
+        self._reading = threading.Lock()
 
     def _path(self, *parts: str) -> str:
         return "/".join((self._root.rstrip("/"), *parts))
 
-    def _rows(self) -> list[dict[str, str]]:
+    def _rows(self, sku: str, currency: str) -> list[Row]:
+        """What the snapshot has for a SKU and currency; fetched where it is not known to be the same."""
+        with self._reading:
+            known, began, key = self._known, time.monotonic(), self._key()
+            if known is None or key is None or known.key != key:
+                known = _Snapshot(key, began, -math.inf, {})
+            if known.fetched < known.seen + STEP:
+                known = self._known = replace(known, fetched=time.monotonic(), rows=self._fetched())
+            return known.rows.get((sku, currency), [])
+
+    def _key(self) -> str | None:
+        """What tells one content of the snapshot from another without reading it; None where nothing does."""
+        try:
+            return str(self._fs.ukey(self._path(SNAPSHOT)))
+        except Exception:  # a kind of folder that cannot tell; what is wrong with it is said when it is read
+            return None
+
+    def _fetched(self) -> dict[tuple[str, str], list[Row]]:
         try:
             text = self._fs.cat_file(self._path(SNAPSHOT)).decode("utf-8-sig")
         except (OSError, UnicodeDecodeError) as problem:
@@ -120,34 +165,37 @@ class FileTarget:
             raise TargetUnavailable(f"the price snapshot has no {', '.join(sorted(missing))}")
         if rows and None in rows[-1].values():
             raise TargetUnavailable("the price snapshot is cut off in its last line")
-        return rows
+        found: dict[tuple[str, str], list[Row]] = {}
+        for row in rows:
+            held = Row(*(row.get(name) or "" for name in Row._fields))
+            found.setdefault((row["sku"], row["currency"]), []).append(held)
+        return found
 
     def resolve(self, sku: str, scope: PriceScope) -> TargetRef | NotFound | Ambiguous:
         """The snapshot's rows of this SKU and currency."""
-        rows = [
-            row for row in self._rows() if row.get("sku") == sku and row.get("currency") == scope.currency
-        ]
+        rows = self._rows(sku, scope.currency)
         if not rows:
             return NotFound(sku)
         return TargetRef(sku, sku) if len(rows) == 1 else Ambiguous(sku, (sku,) * len(rows))
 
     def read(self, ref: TargetRef, scope: PriceScope, view: View = View.AUTHORITATIVE) -> PriceState:
         """What the snapshot says; it has one view only."""
-        for row in self._rows():
-            if row.get("sku") == ref.sku and row.get("currency") == scope.currency:
-                if row.get("tax_basis") and row["tax_basis"] not in {basis.value for basis in TaxBasis}:
-                    raise TargetUnavailable(f"the snapshot has an unknown tax basis {row['tax_basis']!r}")
-                updated = row.get("updated_at") or None
-                return PriceState(
-                    ref=ref,
-                    amount=from_text(row.get("amount")),
-                    currency=row["currency"],
-                    tax_basis=TaxBasis(row["tax_basis"]) if row.get("tax_basis") else scope.tax_basis,
-                    revision=updated,
-                    updated_at=updated,
-                    read_at=datetime.now(UTC),
-                )
-        raise TargetUnavailable(f"the snapshot has no {scope.currency} price of {ref.sku}")
+        rows = self._rows(ref.sku, scope.currency)
+        if len(rows) != 1:
+            raise TargetUnavailable(f"the snapshot has {len(rows)} {scope.currency} prices of {ref.sku}")
+        row = rows[0]
+        if row.tax_basis and row.tax_basis not in {basis.value for basis in TaxBasis}:
+            raise TargetUnavailable(f"the snapshot has an unknown tax basis {row.tax_basis!r}")
+        updated = row.updated_at or None
+        return PriceState(
+            ref=ref,
+            amount=from_text(row.amount),
+            currency=scope.currency,
+            tax_basis=TaxBasis(row.tax_basis) if row.tax_basis else scope.tax_basis,
+            revision=updated,
+            updated_at=updated,
+            read_at=datetime.now(UTC),
+        )
 
     def write(self, command: WritePrice) -> WriteOutcome:
         """Drop one file into `in/`; the same publication writes the same name, so a retry adds nothing."""

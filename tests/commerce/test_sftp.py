@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from pricecrawl.commerce import file
 from pricecrawl.commerce.configured import placements
 from pricecrawl.commerce.file import FileTarget
 from pricecrawl.domain.errors import UsageProblem
@@ -172,3 +173,27 @@ def test_configuring_sends_nothing(tmp_path: Path) -> None:
     (made,) = placements({"shop": {key: SecretStr(text) for key, text in settings.items()}}).values()
     with pytest.raises(TargetUnavailable, match=r"127\.0\.0\.1"):
         made.target.read(REF, SCOPE)
+
+
+def test_a_snapshot_is_fetched_once(
+    server: sftp.SftpServer, tmp_path: Path, shop: ImporterShop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look at every price of a shop asks for the state of its file each time, and for its content once."""
+    monkeypatch.setattr(file, "STEP", 0.0)
+    made = target(server, tmp_path)
+    for _ in range(20):
+        assert made.read(REF, SCOPE).amount == Decimal("10.00")
+    assert server.opened == ["/prices.csv"]
+    shop.set_price("S-1", Decimal("123.45"))
+    assert made.read(REF, SCOPE).amount == Decimal("123.45")
+    assert server.opened == ["/prices.csv"] * 2
+
+
+def test_a_snapshot_that_changes_within_a_second(
+    server: sftp.SftpServer, tmp_path: Path, shop: ImporterShop
+) -> None:
+    """Of the same size and the same second: it is not taken for the one before."""
+    made = target(server, tmp_path)
+    for number in range(10, 30):
+        shop.set_price("S-1", Decimal(f"{number}.00"))
+        assert made.read(REF, SCOPE).amount == Decimal(number)

@@ -19,6 +19,7 @@ class _Folder(asyncssh.SFTPServer):
     """The folder as its root; `deaf` refuses what it names, as a server does that is full or read-only."""
 
     deaf: set[str]
+    opened: list[str]
 
     def posix_rename(self, oldpath: bytes, newpath: bytes) -> Any:
         if "posix_rename" in self.deaf:
@@ -31,6 +32,7 @@ class _Folder(asyncssh.SFTPServer):
     def open(self, path: bytes, pflags: int, attrs: Any) -> Any:
         if "write" in self.deaf and pflags & asyncssh.FXF_WRITE:
             raise asyncssh.SFTPFailure("the disk is full")
+        self.opened.append(path.decode())
         return super().open(path, pflags, attrs)
 
 
@@ -72,6 +74,7 @@ class SftpServer:
     every: list[asyncssh.SSHServerConnection] = field(default_factory=list)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
     deaf: set[str] = field(default_factory=set)
+    opened: list[str] = field(default_factory=list)
 
     @property
     def url(self) -> str:
@@ -106,7 +109,7 @@ def serving(folder: Path) -> Iterator[SftpServer]:
 
     def make(channel: asyncssh.SSHServerChannel[bytes]) -> asyncssh.SFTPServer:
         made = _Folder(channel, chroot=str(folder).encode())
-        made.deaf = server.deaf
+        made.deaf, made.opened = server.deaf, server.opened
         return made
 
     async def main() -> None:
