@@ -47,7 +47,7 @@ def list_jobs(
         for heading in ("publication", "SKU", "target", "status", "attempts", "next", "why"):
             table.add_column(heading, overflow="fold")
         for row in under_way:
-            at = "" if row["next_check_at"] is None else f"{row['next_check_at']:%H:%M:%S}"
+            at = "" if row["next_check_at"] is None else f"{row['next_check_at']:%m-%d %H:%M:%S}"
             status = row["status"].replace("_", " ").lower()
             cells = (row["publication_id"], row["sku"], row["target"], status, str(row["attempts"]), at)
             table.add_row(*map(escape, cells), escape(row["verdict_detail"]))

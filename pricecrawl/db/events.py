@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Engine, Row, Select, and_, func, select, text
 
 from pricecrawl.db.sql import insert_rows, listed, storable
 from pricecrawl.db.tables import audit_event
+from pricecrawl.domain.errors import StorageProblem
 from pricecrawl.domain.events import GENESIS, Event, EventType, chain_hash
 
 _LOCK_SPACE = 7241
@@ -180,6 +181,21 @@ def event_of(row: Row[Any]) -> Event:
     )
 
 
+def _readable(row: Row[Any]) -> Event:
+    """The event of a row.
+
+    Raises:
+        StorageProblem: nothing of ours wrote it.
+    """
+    try:
+        return event_of(row)
+    except ValueError:
+        raise StorageProblem(
+            f"event {row.id} has a type that this version does not know: `pricecrawl audit` says whether "
+            "the log is as it was written."
+        ) from None
+
+
 def _stream(conn: Connection, query: Select[Any]) -> Iterator[Row[Any]]:
     with conn.execution_options(yield_per=1000).execute(query) as rows:
         yield from rows
@@ -263,7 +279,7 @@ class EventLog:
         with self._engine.connect() as conn:
             if conn.dialect.name == "postgresql":
                 query = query.where(audit_event.c.id <= _known_until(conn))
-            return [(row.id, event_of(row)) for row in conn.execute(query)]
+            return [(row.id, _readable(row)) for row in conn.execute(query)]
 
     def tips(self) -> Mapping[str, str]:
         """The last hash of every aggregate: kept elsewhere, it shows that no tail was cut off."""

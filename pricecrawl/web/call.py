@@ -213,10 +213,17 @@ def _caller(services: Services, token: HTTPAuthorizationCredentials | None) -> P
             headers=challenge,
         )
     found = TokenStore(services.engine).by_secret(token.credentials)
-    if found is None or found.revoked_at is not None:
-        detail = "This token is not known here." if found is None else "This token was revoked."
-        raise Problem(401, "bad_token", detail, headers={"WWW-Authenticate": 'Bearer error="invalid_token"'})
+    if found is None:
+        raise _bad_token("This token is not known here.")
+    if found.revoked_at is not None:
+        raise _bad_token("This token was revoked.")
+    if found.role not in set(Role):
+        raise _bad_token("This token has a role that is not known here.")
     return Principal(found.name, Role(found.role))
+
+
+def _bad_token(detail: str) -> Problem:
+    return Problem(401, "bad_token", detail, headers={"WWW-Authenticate": 'Bearer error="invalid_token"'})
 
 
 _READ = (400, 401, 403, 404, 409, 422, 503)

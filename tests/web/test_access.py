@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from pricecrawl.cli.main import build
 from pricecrawl.db.tables import api_token, approval, audit_event, publication
@@ -65,6 +66,23 @@ def test_without_a_good_token_there_is_nothing(lite: Api, endpoint: Endpoint) ->
         assert ask(lite, endpoint, token=token).status_code != 401
         tokens.revoke(TokenStore(lite.street.engine), name, by="tests", now=NOON)
         problem(ask(lite, endpoint, token=token), 401, "bad_token")
+
+
+def test_a_token_of_a_role_that_is_none_of_ours_opens_nothing(lite: Api) -> None:
+    with lite.street.engine.begin() as conn:
+        conn.execute(update(api_token).where(api_token.c.name == "owner").values(role="emperor"))
+    for endpoint in Endpoint:
+        found = problem(ask(lite, endpoint, role=Role.OWNER), 401, "bad_token")
+        assert "role that is not known" in found["detail"]
+
+
+def test_an_event_that_nothing_of_ours_wrote_is_told_of(lite: Api) -> None:
+    (first, *_) = lite.street.rows(audit_event)
+    with lite.street.engine.begin() as conn:
+        conn.exec_driver_sql("DROP TRIGGER audit_event_no_update")
+        conn.execute(update(audit_event).where(audit_event.c.id == first.id).values(event_type="price.given"))
+    found = problem(lite.get("/events", role=Role.AUDITOR), 503, "storage_unavailable")
+    assert f"event {first.id} has a type" in found["detail"]
 
 
 def test_only_the_publisher_writes_a_price() -> None:

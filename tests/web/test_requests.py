@@ -53,8 +53,10 @@ def test_a_body_that_means_no_one_thing_is_refused_wherever_it_stands(
 
 @pytest.mark.parametrize(
     "body",
-    [b"{", b'{"policy": NaN}', b'{"policy": -Infinity}', b"{} {}", b"'x'", b"\xff", b'{"x": "\xe9"}']
-    + [b'{"policy": %s}' % (b"9" * 5000), b"[" * 100_000, b'{"a":' * 50_000],
+    [
+        *(b"{", b'{"policy": NaN}', b'{"policy": -Infinity}', b"{} {}", b"'x'", b"\xff", b'{"x": "\xe9"}'),
+        *(b'{"policy": %s}' % (b"9" * 5000), b"[" * 100_000, b'{"a":' * 50_000),
+    ],
 )
 def test_a_body_that_is_no_json_is_told_so(lite: Api, body: bytes) -> None:
     problem(send(lite, body), 400, "no_json")
@@ -62,8 +64,10 @@ def test_a_body_that_is_no_json_is_told_so(lite: Api, body: bytes) -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/xml"]
-    + ["", None, "application/json; charset=latin-1", "application/jsonx", "json"],
+    [
+        *("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "json"),
+        *("", None, "application/json; charset=latin-1", "application/jsonx", "application/xml"),
+    ],
 )
 def test_a_body_of_another_kind_is_no_json(lite: Api, kind: str | None) -> None:
     headers = {} if kind is None else {"Content-Type": kind}
@@ -74,7 +78,9 @@ def test_a_body_of_another_kind_is_no_json(lite: Api, kind: str | None) -> None:
     problem(lite.ask("POST", "/holds", role=None, content=content, headers=headers), 401, "no_token")
 
 
-@pytest.mark.parametrize("kind", ["application/json", "Application/JSON; charset=UTF-8", "application/a+json"])
+@pytest.mark.parametrize(
+    "kind", ["application/json", "Application/JSON; charset=UTF-8", "application/a+json"]
+)
 def test_json_by_any_name_is_read(lite: Api, kind: str) -> None:
     lite.street.catalogue()
     content = json.dumps(HELD).encode()
@@ -108,7 +114,9 @@ def test_a_query_says_each_thing_once(lite: Api, endpoint: Endpoint) -> None:
     assert "more than once" in found["detail"]
 
 
-@pytest.mark.parametrize("reason", ["", " ", "\u00a0", "\u200b", "\u2060\ufeff", "\u202e", "\u3000", "a\u001bb"])
+@pytest.mark.parametrize(
+    "reason", ["", " ", "\u00a0", "\u200b", "\u2060\ufeff", "\u202e", "\u3000", "a\u001bb"]
+)
 def test_a_reason_can_be_read(lite: Api, reason: str) -> None:
     lite.street.catalogue()
     problem(lite.post("/holds", HELD | {"reason": reason}), 422, "invalid")
