@@ -46,6 +46,7 @@ class Stall:
     owner: str = "publisher-a"
     timings: Timings = QUICK
     more: dict[str, Any] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)
 
     @property
     def store(self) -> PublicationStore:
@@ -54,7 +55,7 @@ class Stall:
     def publisher(self, owner: str | None = None, **more: Any) -> Publisher:
         return Publisher(
             store=self.store,
-            placements={self.target.name: Placement(self.target)},
+            placements={self.target.name: Placement(self.target, **self.places)},
             by=more.pop("by", SERVICE),
             owner=owner or self.owner,
             timings=more.pop("timings", self.timings),

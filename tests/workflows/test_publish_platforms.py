@@ -33,6 +33,9 @@ PLATFORMS = (
 )
 
 
+ONE_SCOPE = {"file", "woocommerce"}
+
+
 def opened(name: str, folder: Path) -> AbstractContextManager[Bench]:
     if name == "file":
         (folder / "drop").mkdir()
@@ -94,6 +97,32 @@ def test_written_verified_and_watched(stall: Stall, bench: Bench) -> None:
     bench.set_price(sku, Decimal("0.05"))
     assert not all(found.ok for found in verify.patrol(pub, bench.target.name, now=stall.clock()))
     assert stall.letters("incident")[0].payload["found"] == "0.05"
+
+
+@pytest.mark.parametrize("bench", [name for name in PLATFORMS if name not in ONE_SCOPE], indirect=True)
+def test_another_scope_is_watched_too(sqlite_url: str, tmp_path: Path, bench: Bench) -> None:
+    """A price list, a country, a store view, another currency: what was verified there stays verified."""
+    scope = bench.other_scope
+    assert scope
+    assert bench.other_price
+    engine = open_engine(sqlite_url)
+    stall = Stall(
+        Street(engine, tmp_path),
+        bench.target,
+        clock=WallClock(),
+        currency=scope.currency,
+        tax_basis=scope.tax_basis.value,
+        timings=TIMINGS,
+        places={"channel": scope.channel, "price_list": scope.price_list},
+    )
+    sku = bench.take()
+    base, price = bench.price(sku), bench.other_price(sku)
+    made = stall.decide({sku: (price, price - Decimal("0.20"))}, at=datetime.now(UTC) - timedelta(minutes=21))
+    assert run(stall, bench, made[sku]) is State.VERIFIED
+    assert (bench.other_price(sku), bench.price(sku)) == (price - Decimal("0.20"), base)
+    [found] = verify.patrol(stall.publisher(), bench.target.name, now=stall.clock())
+    assert (found.ok, stall.letters()) == (True, [])
+    engine.dispose()
 
 
 @pytest.mark.parametrize("bench", [name for name in PLATFORMS if name != "file"], indirect=True)
