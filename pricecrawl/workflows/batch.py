@@ -134,10 +134,11 @@ def after_canaries(pub: Publisher, made: Plan, target: str, *, now: datetime) ->
     with pub.store.engine.connect() as conn:
         rows = [pub.store.get(conn, publish.publication_id(target, of)) for of in made.first]
         rest = [row for of in made.rest if (row := pub.store.decision(conn, of)) is not None]
-    # One that was refused, or stale by the time of writing, says nothing against the others.
-    fine = {State.VERIFIED.value, State.STALE.value, State.BLOCKED.value}
+    # One that was refused, or stale by the time of writing, says nothing against the others; nor does one
+    # that came to no attempt, for a shop that does not have the SKU.
+    fine = {State.VERIFIED.value, State.STALE.value, State.BLOCKED.value, *OPEN}
     going = [row for row in rows if row is not None and row["status"] in OPEN]
-    failed = [row for row in rows if row is not None and row["status"] not in {*fine, *OPEN}]
+    failed = [row for row in rows if row is not None and row["status"] not in fine and row["attempts"]]
     if failed:
         why = f"{len(failed)} of {len(made.first)} prices published first were not verified"
         kept, recalled = _recall(pub, rest, review(FindingCode.CANARY_FAILED, why), now)

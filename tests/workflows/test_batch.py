@@ -221,3 +221,19 @@ def test_canaries_that_are_still_on_their_way(stall: Stall, shelf: Shelf) -> Non
     assert (len(shelf.writes), done.recalled) == (3, {})
     assert "3 of 3 prices that went first are still on their way" in next(iter(done.refused.values()))
     assert {stall.decision(of).status for of in done.refused} == {"APPROVED"}
+
+
+@pytest.mark.parametrize("missing", [1, 3])
+def test_a_canary_that_the_shop_does_not_have(stall: Stall, shelf: Shelf, missing: int) -> None:
+    """It says nothing against the other prices; where none of them is there, the rest is not tried."""
+    decisions = prepare(stall, shelf)
+    first = batch.plan(stall.publisher(), decisions, "shelf", now=stall.clock()).first
+    for of in first[:missing]:
+        del shelf.prices[stall.decision(of).sku]
+    done = go(stall, decisions)
+    assert done.recalled == {}
+    assert [letter.correlation_id for letter in stall.letters("publication")] == list(first[:missing])
+    if missing == 1:
+        assert (done.verified, done.refused) == (COUNT - 1, {})
+    else:
+        assert (done.verified, len(done.refused)) == (0, COUNT - 3)
