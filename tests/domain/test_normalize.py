@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pricecrawl.domain.availability import Availability, StockReading
 from pricecrawl.domain.candidate import Method, PriceKind, PriceUnit, RawPrice
+from pricecrawl.domain.consensus import observe, settle
 from pricecrawl.domain.listing import Listing, RawListing
 from pricecrawl.domain.market import Market, TaxBasis
 from pricecrawl.domain.normalize import Rejected, normalize
@@ -220,6 +221,18 @@ def test_conditions(text: str, name: str, condition: str) -> None:
 )
 def test_shipping(text: str, shipping: Decimal | None) -> None:
     assert good(listing(shipping_text=text)).shipping.of(Decimal(20), "EUR") == shipping
+
+
+@pytest.mark.parametrize(
+    ("shown", "charge"),
+    [("24,50 €", "4.95"), ("49,99 €", "4.95"), ("50,00 €", "0"), ("60,00 €", "0")],
+)
+def test_delivery_that_is_free_from_a_sum_on_depends_on_the_price_that_was_chosen(
+    shown: str, charge: str
+) -> None:
+    read = good(listing(prices=(price(shown),), shipping_text="4,95 €, ab 50 € frei"))
+    observed = observe(read, settle(read.candidates), extractor_version="1")
+    assert observed.shipping == Decimal(charge)
 
 
 def test_a_time_without_a_zone_is_utc() -> None:
