@@ -154,12 +154,12 @@ class _Before:
 
 
 def _write(pub: Publisher, row: Fields, *, now: datetime) -> Next:
+    # The lease runs from `now`. A write has to leave within half of it: the other half is for its answer.
+    until = time.monotonic() + pub.timings.lease.total_seconds() / 2
     before = _read(pub, row, now=now)
     if isinstance(before, Next):
         return before
     pub.passed(Boundary.READ, row["publication_id"])
-    # A write has to leave within half of the lease: the other half is for its answer.
-    until = time.monotonic() + pub.timings.lease.total_seconds() / 2
     intended = _intend(pub, row, before, now=now)
     if isinstance(intended, Next):
         return intended
@@ -180,8 +180,9 @@ def _write(pub: Publisher, row: Fields, *, now: datetime) -> Next:
     target = pub.placement(row["target"]).target
     outcome: WriteOutcome
     if command.within_s <= 0:
-        # This process slept: somebody else may hold the lease by the time the bytes would leave.
-        outcome = NotSent("the publisher was held up between intent and write")
+        # This process slept, or the shop took long to say what it has: somebody else may hold the lease by
+        # the time the bytes would leave.
+        outcome = NotSent("the publisher was held up before the write")
     else:
         try:
             outcome = target.write(command)

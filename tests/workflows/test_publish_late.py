@@ -128,6 +128,28 @@ def test_lag_counts_from_the_last_write(stall: Stall, shelf: Shelf) -> None:
     assert stall.run(name).status is State.VERIFIED
 
 
+@pytest.mark.parametrize(("seconds", "writes"), [(59, 1), (61, 0), (121, 0)])
+def test_a_shop_that_takes_long_to_say_what_it_has(
+    stall: Stall, shelf: Shelf, monkeypatch: pytest.MonkeyPatch, seconds: float, writes: int
+) -> None:
+    """The lease runs meanwhile: past the half of it nothing is sent any more."""
+    ticks, listen = [100.0], shelf._listen
+    monkeypatch.setattr("pricecrawl.workflows.publish.time.monotonic", lambda: ticks[0])
+    of, pub = stall.one(), stall.publisher()
+    name = publish.request(pub, of, "shelf", now=stall.clock())
+
+    def slowly() -> None:
+        ticks[0] += seconds / 2  # it is asked twice
+        listen()
+
+    shelf._listen = slowly  # type: ignore[method-assign]
+    publish.step(pub, name, now=stall.clock())
+    assert len(shelf.writes) == writes
+    shelf._listen = listen  # type: ignore[method-assign]
+    assert stall.run(name).status is State.VERIFIED
+    assert len(shelf.writes) == 1
+
+
 @pytest.mark.parametrize("seconds", [0.0, 0.5, None])
 def test_throttled_for_a_moment(stall: Stall, shelf: Shelf, seconds: float | None) -> None:
     """A shop that asks for no pause gets ours: five attempts at once would be the end of it."""
