@@ -82,6 +82,8 @@ def _add_offer(parent: Tree, offer: Mapping[str, Any], currency: str) -> None:
         f"[{_ROLE[offer['role']]}]{offer['role']}[/] {escape(offer['source'])}/{escape(offer['source_sku'])}"
         f"{landed}{why}"
     )
+    if way := _way_to_landed(offer):
+        branch.add(way)
     if offer.get("promotion"):
         branch.add(f"promotion ({offer['promotion']['kind']}): {escape(offer['promotion']['text'])}")
     if offer.get("fx"):
@@ -105,6 +107,18 @@ def _add_offer(parent: Tree, offer: Mapping[str, Any], currency: str) -> None:
     if page:
         good = "[green]bytes verified[/]" if page["verified"] else f"[red]{escape(page['problem'])}[/]"
         branch.add(f"{escape(page['digest'])} {good} [dim]{escape(page['warc'])} at {page['offset']}[/]")
+
+
+def _way_to_landed(offer: Mapping[str, Any]) -> str:
+    """What was added to an item price and taken off it; empty where it is the landed price as it stands."""
+    parts = []
+    if offer["shipping"] is not None and Decimal(offer["shipping"]):
+        parts.append(f"+ {offer['shipping']} delivery")
+    if off := (offer.get("promotion") or {}).get("off"):
+        parts.append(f"- {off} promotion")
+    if tax := offer.get("tax"):
+        parts.append(f"{'-' if tax['basis'] == 'incl' else '+'} tax of {Decimal(tax['rate']) * 100:f} %")
+    return " ".join([f"{offer['item_price']} {offer['currency']}", *parts]) if parts else ""
 
 
 def review_view(found: Mapping[str, Any]) -> Iterator[Any]:

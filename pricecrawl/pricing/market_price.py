@@ -305,11 +305,23 @@ def _on_basis(amount: Decimal, offer: Offer, subject: Subject, settings: Setting
     if offer.tax_basis is TaxBasis.UNKNOWN:
         same_country = offer.country is None or subject.country is None or offer.country == subject.country
         return amount if settings.unknown_tax_basis == "same" and same_country else None
-    convertible = (TaxBasis.INCLUSIVE, TaxBasis.EXCLUSIVE)
-    rate = settings.tax_rates.get(offer.country or subject.country or "")
-    if rate is None or offer.tax_basis not in convertible or subject.tax_basis not in convertible:
+    rate = tax_between(offer, subject, settings)
+    if rate is None:
         return None
     factor = 1 + rate
     if subject.tax_basis is TaxBasis.INCLUSIVE:
         return EXACT.quantize(EXACT.multiply(amount, factor), KEPT)
     return EXACT.quantize(EXACT.divide(amount, factor), KEPT)
+
+
+def tax_between(offer: Offer, subject: Subject, settings: Settings) -> Decimal | None:
+    """The rate (0.19 is 19 %) that lies between an offer with tax and a SKU without, or the other way round.
+
+    None where both are alike, and where no rate makes them comparable.
+    """
+    convertible = (TaxBasis.INCLUSIVE, TaxBasis.EXCLUSIVE)
+    if offer.tax_basis is subject.tax_basis:
+        return None
+    if offer.tax_basis not in convertible or subject.tax_basis not in convertible:
+        return None
+    return settings.tax_rates.get(offer.country or subject.country or "")

@@ -10,9 +10,10 @@ from decimal import Decimal
 from typing import Any
 
 from pricecrawl.domain.events import Event, EventType
+from pricecrawl.domain.promotion import PromotionKind, unconditional_amount
 from pricecrawl.pricing.decision import Decision, steps
-from pricecrawl.pricing.findings import Finding, Verdict
-from pricecrawl.pricing.market_price import Assessed
+from pricecrawl.pricing.findings import Finding, Inputs, Verdict
+from pricecrawl.pricing.market_price import Assessed, tax_between
 from pricecrawl.workflows.events import event, stable_id
 
 PRODUCER = "pricing"
@@ -39,8 +40,8 @@ def snapshot(number: int, decision: Decision) -> dict[str, Any]:
         "market_price": market.price,
         "currency": decision.inputs.subject.currency,
         "winning_observation_id": market.winner.offer.offer_id if market.winner else None,
-        "eligible": [_assessed(item) for item in market.eligible],
-        "excluded": [_assessed(item) for item in market.excluded],
+        "eligible": [_assessed(item, decision.inputs) for item in market.eligible],
+        "excluded": [_assessed(item, decision.inputs) for item in market.excluded],
         "freshness": market.freshness.value,
         "policy_version": decision.inputs.policy_version,
         "computed_at": market.computed_at,
@@ -194,7 +195,8 @@ def _steps(made: Decision) -> dict[str, Any]:
     }
 
 
-def _assessed(item: Assessed) -> dict[str, Any]:
+def _assessed(item: Assessed, inputs: Inputs) -> dict[str, Any]:
+    """An offer and every figure on the way to its landed price; what did not come into it is left out."""
     offer = item.offer
     found: dict[str, Any] = {
         "observation_id": offer.offer_id,
@@ -210,9 +212,16 @@ def _assessed(item: Assessed) -> dict[str, Any]:
         found["reasons"] = [reason.value for reason in item.reasons]
     if offer.promotion.text:
         found["promotion"] = {"kind": offer.promotion.kind.value, "text": offer.promotion.text}
+        if item.landed is not None and offer.promotion.kind is PromotionKind.UNCONDITIONAL:
+            off = unconditional_amount(offer.promotion, offer.item_price or item.landed)
+            found["promotion"]["off"] = _text(off)
+    if item.landed is not None and inputs.settings is not None:
+        rate = tax_between(offer, inputs.subject, inputs.settings)
+        if rate is not None:
+            found["tax"] = {"basis": offer.tax_basis.value, "rate": _text(rate)}
     if item.conversion is not None:
-        rate = item.conversion
-        found["fx"] = {"factor": _text(rate.factor), "day": rate.day.isoformat(), "source": rate.source}
+        fx = item.conversion
+        found["fx"] = {"factor": _text(fx.factor), "day": fx.day.isoformat(), "source": fx.source}
     return found
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,22 @@ def test_the_tables_for_people(shell: Shell, street: Street) -> None:
     code, out, _ = shell("review", "show", decision[:8])
     assert code == 0
     assert "decrease_over_limit" in out
+
+
+def test_the_way_to_a_landed_price_is_shown(shell: Shell, street: Street) -> None:
+    now = datetime.now(UTC)
+    street.catalogue(now=now)
+    street.observe(
+        "18.00",
+        at=now - timedelta(minutes=5),
+        shipping=Decimal("4.95"),
+        promotion_text="Save 10% at checkout",
+    )
+    street.match()
+    shell("price", "run")
+    told = shell("trace", "K-1")[1]
+    assert "landed 21.15" in told
+    assert "18.00 EUR + 4.95 delivery - 1.80" in told
 
 
 def test_two_policies_side_by_side_as_json_and_as_a_table(

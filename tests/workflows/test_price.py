@@ -28,6 +28,7 @@ from pricecrawl.db.tables import (
 )
 from pricecrawl.domain.availability import Availability
 from pricecrawl.domain.errors import UsageProblem
+from pricecrawl.domain.market import TaxBasis
 from pricecrawl.pricing.policy import Settings, read_policy
 from pricecrawl.workflows import holds, policies, price, review
 from tests.factories import NOON, an_observation
@@ -146,6 +147,41 @@ def test_rates_are_those_of_the_day_and_are_kept(priced: Street) -> None:
     first = priced.snapshot(made.snapshot_id).eligible[0]
     assert first["fx"]["day"] == "2026-03-13"
     assert first["source"] == "mugs"
+
+
+def test_every_landed_price_can_be_worked_out_again_from_what_is_stored(street: Street) -> None:
+    street.catalogue()
+    offers: list[tuple[str, dict[str, Any], str]] = [
+        ("20.00", {}, "20.00"),
+        ("15.00", {"shipping": Decimal("4.00")}, "19.00"),
+        ("24.00", {"promotion_text": "€2 off at checkout"}, "22.00"),
+        ("20.00", {"promotion_text": "Save 10% at checkout", "shipping": Decimal("3.00")}, "21.00"),
+        ("20.00", {"tax_basis": TaxBasis.EXCLUSIVE}, "23.80"),
+        ("26.00", {"currency": "USD", "tax_basis": TaxBasis.EXCLUSIVE, "shipping": Decimal(13)}, "35.70"),
+        ("26.00", {"currency": "USD", "needs_review": True, "review_reasons": ("tie",)}, "20.00"),
+    ]
+    for number, (amount, changes, _) in enumerate(offers):
+        source = f"shop-{number}"
+        street.observe(
+            amount, source=source, sku=f"A-{number}", at=NOON + timedelta(seconds=number), **changes
+        )
+    rate = {"base": "EUR", "quote": "USD", "rate_date": "2026-03-13", "rate": Decimal("1.30")}
+    change(street.engine, insert(fx_rate).values(**rate, rate_source="live", fetched_at=NOON))
+    body = {"version": "t", "valid_from": "2026-01-01", "default": {"tax_rates": {"DE": "0.19"}}}
+    policies.propose(PolicyStore(street.engine), read_policy(body), by="ann", now=NOON)
+    policies.approve(PolicyStore(street.engine), "t", by="bob", reason="ok", now=NOON)
+    street.match()
+    street.price()
+    stored = street.snapshot(street.decision().snapshot_id)
+    found = {item["source"]: item for item in (*stored.eligible, *stored.excluded)}
+    for number, (_, _, by_hand) in enumerate(offers):
+        item = found[f"shop-{number}"]
+        again = Decimal(item["item_price"]) + Decimal(item["shipping"] or 0)
+        again -= Decimal(item.get("promotion", {}).get("off", 0))
+        if "tax" in item:
+            again *= 1 + Decimal(item["tax"]["rate"])
+        again *= Decimal(item.get("fx", {}).get("factor", 1))
+        assert round(again, 2) == round(Decimal(item["landed"]), 2) == Decimal(by_hand), item
 
 
 def test_a_reading_that_a_person_confirmed_counts_at_the_confirmed_price(priced: Street) -> None:
