@@ -19,16 +19,17 @@ tilbudspris | reapris | rea
 BEFORE = """
 list | prix de vente conseillé | was | were | before | previously | old price | original price
 originally | orig | list price | rrp | r.r.p | srp | msrp | m.s.r.p | mrp | m.r.p | compare at
-compare at price | instead of | typical price | usually | full price | statt | bisher | vorher | früher
-alter preis | uvp | uvp des herstellers | unverbindliche preisempfehlung | ursprünglich | streichpreis
-listenpreis | niedrigster preis | avant | au lieu de | prix barré | prix conseillé | ancien prix | antes
-precio anterior | pvpr | prima | prezzo consigliato | prezzo precedente | anziché | anzichè | invece di
-was voor | adviesprijs | tidligere | før | førpris | tidigare | ord pris | ord | rek pris | ovh
-původní cena | původně | před slevou | dříve | pôvodná cena | pred zľavou | przed | najniższa cena
-stara cena | preț vechi | prp | eredeti ár | régi ár | было | раньше | старая цена | цена без скидки
-була | стара ціна | eski fiyat | liste fiyatı | 定価 | 希望小売価格 | 原价 | 原價 | 市场价 | 建議售價
-high street price | high street | domestic price | downtown price | local market price
-정가 | 원가 | قبل | كان | السعر السابق | במקום | πριν | αρχική τιμή | π.λ.τ
+compare at price | instead of | typical price | usually | full price | statt | bisher | vorher
+früher | alter preis | uvp | uvp des herstellers | unverbindliche preisempfehlung | ursprünglich
+streichpreis | listenpreis | niedrigster preis | avant | au lieu de | prix barré | prix conseillé
+ancien prix | antes | precio anterior | pvpr | prima | prezzo consigliato | prezzo precedente
+anziché | anzichè | invece di | was voor | adviesprijs | tidligere | før | førpris | tidigare
+ord pris | ord | rek pris | ovh | původní cena | původně | před slevou | dříve | pôvodná cena
+pred zľavou | przed | najniższa cena | stara cena | preț vechi | prp | eredeti ár | régi ár | было
+раньше | старая цена | цена без скидки | була | стара ціна | eski fiyat | liste fiyatı | 定価 | 希望小売価格
+ราคาปกติ | giá gốc | harga normal | harga asal | 原价 | 原價 | 市场价 | 建議售價 | high street price
+high street | domestic price | downtown price | local market price | 정가 | 원가 | قبل | كان
+السعر السابق | במקום | πριν | αρχική τιμή | π.λ.τ
 """
 
 USUAL = """
@@ -42,38 +43,42 @@ FROM = """
 from | starting at | starts at | starting from | as low as | starting | min price | lowest price | ab
 schon ab | bereits ab | à partir de | a partir de | dès | desde | da | a partire da | vanaf | från | fra
 od | již od | už od | от | від | alkaen | από | αρχική από | de la | începând de la | başlayan | mulai
-mulai dari | từ | من | ابتداء من | החל מ | ราคาเริ่มต้น
+mulai dari | từ | من | ابتداء من | החל מ | ราคาเริ่มต้น | เริ่มต้น
 """
 
 SAVING = """
 save | you save | saving | savings | saved | discount | off | rabatt | sie sparen | du sparst
 ersparnis | sparen | spare | spar | économisez | économie | remise | réduction | ahorra | ahorras
-ahorro | descuento | dto | risparmi | risparmio | sconto | desconto | economize | poupe | je bespaart
-korting | bespaar | voordeel | du sparar | säästä | säästät | ušetříte | sleva | ušetríte | zľava
-oszczędzasz | zniżka | rabat | reducere | megtakarítás | kedvezmény | скидка | экономия | выгода
-знижка | економія | indirim | 割引 | お得 | 节省 | 立减 | 優惠 | 할인 | 적립 | وفر | خصم | הנחה
-έκπτωση | cashback | cash back | coupon | gutschein | voucher | bonus | points | deposit | pfand
-cheaper by | less by | taniej o | levněji o | billiger um | moins cher de | más barato por
-consigne | statiegeld | pant | dont | davon | of which | écotaxe | éco participation
+ahorro | descuento | dto | risparmi | risparmio | sconto | desconto | economize | poupe
+je bespaart | korting | bespaar | voordeel | du sparar | säästä | säästät | ušetříte | sleva
+ušetríte | zľava | oszczędzasz | zniżka | rabat | reducere | megtakarítás | kedvezmény | скидка
+экономия | выгода | знижка | економія | indirim | 割引 | ประหยัด | ส่วนลด | ลดเพิ่ม | tiết kiệm | giảm
+hemat | diskon | jimat | お得 | 节省 | 立减 | 優惠 | 할인 | 적립 | وفر | خصم | הנחה | έκπτωση | cashback
+cash back | coupon | gutschein | voucher | bonus | points | deposit | pfand | cheaper by | less by
+taniej o | levněji o | billiger um | moins cher de | más barato por | consigne | statiegeld | pant
+dont | davon | of which | écotaxe | éco participation
 """
 
 SHIPPING = """
-shipping | free shipping | delivery | free delivery | postage | p&p | shipping on orders | orders over
-orders above | orders of | on orders | order over | spend | spend over | when you spend | minimum order
-min order | minimum spend | over | versand | versandkosten | versandkostenfrei ab | lieferung
-lieferkosten | zzgl | porto | livraison | frais de port | livraison gratuite | livraison gratuite dès
-envío | envíos | gastos de envío | spedizione | spese di spedizione | frete | verzending | verzendkosten
-bezorging | frakt | leverans | levering | fragt | toimitus | doprava | poštovné | dostawa | wysyłka
-livrare | szállítás | доставка | доставки | мин | минимальный заказ | мінімальне | kargo | 配送料 | 送料
-运费 | 運費 | 배송비 | التوصيل | الشحن | משלוח | μεταφορικά | invest | worth
+shipping | free shipping | delivery | free delivery | postage | p&p | shipping on orders
+orders over | orders above | orders of | on orders | order over | spend | spend over
+when you spend | minimum order | min order | minimum spend | over | versand | versandkosten
+versandkostenfrei ab | lieferung | lieferkosten | zzgl | porto | livraison | frais de port
+livraison gratuite | livraison gratuite dès | envío | envíos | gastos de envío | spedizione
+spese di spedizione | frete | verzending | verzendkosten | bezorging | frakt | leverans | levering
+fragt | toimitus | doprava | poštovné | dostawa | wysyłka | livrare | szállítás | доставка
+доставки | мин | минимальный заказ | мінімальне | kargo | 配送料 | 送料 | ค่าส่ง | ค่าจัดส่ง | ส่งฟรี
+phí vận chuyển | ongkir | ongkos kirim | 运费 | 運費 | 배송비 | التوصيل | الشحن | משלוח | μεταφορικά
+invest | worth
 """
 
 INSTALMENT = """
-per month | monthly | instalments | installments | instalment | installment | payments of | payment of
-interest free | klarna | afterpay | clearpay | affirm | raten | rate | monatlich | mensualités | mensuel
-cuotas | cuotas de | mensualidades | rate da | parcelas | parcelas de | termijnen | avbetalning
-delbetalning | splátka | splátky | raty | rata | rate de | рассрочка | в месяц | на месяц | taksit
-分割 | 月々 | 分期 | 할부 | قسط | أقساط | תשלומים | δόσεις
+per month | monthly | instalments | installments | instalment | installment | payments of
+payment of | interest free | klarna | afterpay | clearpay | affirm | raten | rate | monatlich
+mensualités | mensuel | cuotas | cuotas de | mensualidades | rate da | parcelas | parcelas de
+termijnen | avbetalning | delbetalning | splátka | splátky | raty | rata | rate de | рассрочка
+в рассрочку | в кредит | на виплат | оплата частями | ผ่อน | cicilan | trả góp | в месяц | на месяц
+taksit | 分割 | 月々 | 分期 | 할부 | قسط | أقساط | תשלומים | δόσεις
 """
 
 MEMBER = """

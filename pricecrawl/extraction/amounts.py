@@ -235,17 +235,6 @@ def occurrences(textmap: TextMap) -> list[Occurrence]:
     return [item for item, weak in zip(found, doubtful, strict=True) if not weak]
 
 
-def _depth_shared(textmap: TextMap, one: int, two: int) -> int:
-    """How deep in the page the smallest box lies that holds both pieces."""
-    above = [textmap.holder(one), *textmap.holder(one).iterancestors()]
-    node: etree._Element | None = textmap.holder(two)
-    while node is not None:
-        if node in above:
-            return len(above) - above.index(node)
-        node = node.getparent()
-    return 0
-
-
 _UNSIGNED = re.compile(
     rf"{JOINT}\s*((?:\d{{1,3}}(?:{_GROUP}\d{{3}})+|\d{{1,7}})"
     rf"(?:[.,]\d{{2}}|\s?[.,:]\s?[-–—]{{1,2}}|[.,]?\s{{0,40}}{JOINT}\s*[.,]?\d{{2}})?)"
@@ -357,20 +346,12 @@ def _broken(textmap: TextMap, text: str, begin: int, end: int) -> bool:
     return any(textmap.broken_between(textmap.index_at(place)) for place in joints)
 
 
-def _nearer(textmap: TextMap, left: int, middle: int, right: int) -> int:
-    """Whether what is at `middle` shares a smaller box with `right` (above 0), `left` (below), or neither."""
-    one, two, three = (textmap.index_at(place) for place in (left, middle, right))
-    if len({one, two, three}) < 3:
-        return 0
-    return _depth_shared(textmap, two, three) - _depth_shared(textmap, one, two)
-
-
 def _span(textmap: TextMap, text: str, start: int, end: int, floor: int) -> tuple[int, int] | None:
     """Where the amount of a sign begins and ends: the number that it leads, else the one that it follows."""
     after = _NUMBER_AFTER.match(text, end)
     before = _NUMBER_BEFORE.search(text, max(floor, start - _REACH), start)
-    if after is not None and before is not None and _is_split(text, start, end, before, after):
-        return before.start(1), after.end(1)
+    if after is not None and before is not None and _is_split(text, start, end, before):
+        return before.start(1), end + 2
     if after is not None and before is not None:
         apart = (
             _broken(textmap, text, before.end(1), start),
@@ -382,7 +363,9 @@ def _span(textmap: TextMap, text: str, start: int, end: int, floor: int) -> tupl
         # "12 $15" and "12 € 15": the sign belongs to the number that it touches, else to the one that
         # shares its box, else to the one before where its language writes it last.
         touches = after.start(1) == end
-        near = _nearer(textmap, before.end(1) - 1, start, after.start(1))
+        near = textmap.nearer(
+            *(textmap.index_at(place) for place in (before.end(1) - 1, start, after.start(1)))
+        )
         if near:
             before, after = (None, after) if near > 0 else (before, None)
         elif before.end(1) == start and not touches:
@@ -404,13 +387,13 @@ def _span(textmap: TextMap, text: str, start: int, end: int, floor: int) -> tupl
     return (before.start(1), end) if before is not None else None
 
 
-def _is_split(text: str, start: int, end: int, before: re.Match[str], after: re.Match[str]) -> bool:
+_SPLIT_CENTS = re.compile(r"\d{2}(?![\d.,])")
+
+
+def _is_split(text: str, start: int, end: int, before: re.Match[str]) -> bool:
     """Whether the sign stands in the place of the decimal mark, as in "19€95" and "19<sup>€95</sup>"."""
-    text_between = text[before.end(1) : start]
-    glued = text_between in ("", JOINT) and after.start(1) == end
-    return (
-        glued and re.fullmatch(r"\d{2}", after[1]) is not None and not re.search(r"[.,]\d{1,2}$", before[1])
-    )
+    glued = text[before.end(1) : start] in ("", JOINT) and _SPLIT_CENTS.match(text, end) is not None
+    return glued and not re.search(r"[.,]\d{1,2}$", before[1])
 
 
 @lru_cache(maxsize=4096)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import islice
 
 from lxml import etree
@@ -41,6 +41,7 @@ from pricecrawl.extraction.seen import (
     read_labels,
     share_labels,
 )
+from pricecrawl.extraction.settling import Visible, settle
 from pricecrawl.extraction.surroundings import Surroundings
 from pricecrawl.extraction.textmap import JOINT, TextMap
 
@@ -58,19 +59,9 @@ _PRICE_LABEL = re.compile(
     r"السعر|מחיר|τιμή|価格|价格|價格|가격)\s*:?\s*(?:US|CA|AU|NZ|HK|SG)?\s*\Z",
     re.IGNORECASE,
 )
+_BUY_BOXES = Mark.BUY_BOX | Mark.PRICE_BOX
 _SIDE_MARKS = Mark.SAVING | Mark.UNIT | Mark.INSTALMENT | Mark.SHIPPING | Mark.EXTRA | Mark.QUANTITY
 _ALONE = re.compile(r"[\s\W\d]*", re.UNICODE)
-
-
-@dataclass(slots=True)
-class Visible:
-    """All amounts of a page: `chosen` are the visible prices, `vague` might be, `aside` are not."""
-
-    chosen: list[Seen] = field(default_factory=list)
-    vague: list[Seen] = field(default_factory=list)
-    aside: list[Seen] = field(default_factory=list)
-    options: list[Seen] = field(default_factory=list)
-    struck_only: bool = False
 
 
 def look(
@@ -106,8 +97,23 @@ def look(
         if section and not (len(buying) == 1 and _beside_control(item, buying)):
             item.score -= 3
         _place(item, visible, surroundings)
-    _settle(visible)
+    if not any(item.kind is PriceKind.STANDARD or item.named_old for item in visible.chosen):
+        _believe_units(visible, place, buying, surroundings)
+    settle(visible)
     return visible
+
+
+def _believe_units(
+    visible: Visible, place: int | None, buying: Sequence[Control], surroundings: Surroundings
+) -> None:
+    """Where nothing else is a price, one that only a name calls a unit price: a shop may mean a piece."""
+    for item in [item for item in visible.aside if item.reason == _UNIT and not item.says_unit]:
+        item.score = _score(item, place, buying)
+        if any(option.score >= item.score for option in visible.options):
+            continue
+        item.reason = ""
+        visible.aside.remove(item)
+        _place(item, visible, surroundings)
 
 
 def _own_amounts(found: Sequence[Occurrence], surroundings: Surroundings, visible: Visible) -> list[Seen]:
@@ -176,10 +182,6 @@ def _in_two_currencies(one: Seen, two: Seen) -> bool:
     return len(named) > 1
 
 
-_PER_ONE = re.compile(
-    r"\s*(?:/|per|pro|je)\s*1\s*(?:st|stk|stück|pc|pce|piece|tab|tabl|ks|szt|шт|kpl|ud|unidad)\b",
-    re.IGNORECASE,
-)
 _MAYBE_LIST = re.compile(r"price-?list|retail", re.IGNORECASE)
 _AND_ALSO = re.compile(r"[\s)(]*(?:[/|,;·]|or|and|oder|und|ou|et|o|y|e)?[\s(]*", re.IGNORECASE)
 _DASH = re.compile(r"\s*(?:-|–|—|to|bis|à|hasta|al|до|až|~)\s*\Z", re.IGNORECASE)
@@ -308,21 +310,27 @@ def _no_price_here(item: Seen) -> str:
     if item.around.ticked:
         return "an extra to tick"
     reason = no_price(item.before, item.after) or (no_price(label, "") if label else "")
+    if reason == _SAVED and own & Mark.MEMBER and _SAVES_SHARE.search(item.before or label):
+        reason = ""  # "Club members save 10 %": then comes what they pay
     if reason:
+        item.says_unit = reason == _UNIT
         return reason
     if item.before.rstrip().endswith("(") and item.after.lstrip().startswith((")", "/")):
         return "in brackets"
     for mark, why in _REASONS:
-        in_buy_box = mark == Mark.SHIPPING and own & Mark.BUY_BOX and own & Mark.PRICE
+        in_buy_box = mark == Mark.SHIPPING and own & _BUY_BOXES and own & Mark.PRICE
         if own & mark and not in_buy_box:
             return why
     return "a price for another quantity" if is_for_several(item) else ""
 
 
 _LIMIT = "a limit and not a price"
+_SAVES_SHARE = re.compile(r"\d\s?%\W*\Z")
+_SAVED = "an amount saved"
+_UNIT = "a unit price"
 _REASONS = (
-    (Mark.SAVING, "an amount saved"),
-    (Mark.UNIT, "a unit price"),
+    (Mark.SAVING, _SAVED),
+    (Mark.UNIT, _UNIT),
     (Mark.INSTALMENT, "an instalment or subscription"),
     (Mark.SHIPPING, "a shipping charge"),
     (Mark.EXTRA, "an extra"),
@@ -344,7 +352,7 @@ def _score(item: Seen, place: int | None, buying: Sequence[Control]) -> float:
     score = _line_score(item)
     score += 3 if near & Mark.PRICE or _PRICE_LABEL.search(item.before or item.label) else 0
     score += 1 if item.own & Mark.CURRENT else 0
-    score += 1 if (near | far) & Mark.BUY_BOX else 0
+    score += 1 if (near | far) & _BUY_BOXES else 0
     score -= 2 if (near | far) & Mark.PROSE else 0
     score += 2 if together else 0
     score += 1 if together and around.steps <= 8 else 0
@@ -384,131 +392,6 @@ def _beside_control(item: Seen, buying: Sequence[Control]) -> bool:
                 return True
             node = node.getparent()
     return False
-
-
-def _promote_companions(visible: Visible) -> None:
-    """A member or old price right beside the price needs no price-like name of its own."""
-    boxes = {
-        element
-        for item in visible.chosen
-        if item.kind is PriceKind.STANDARD
-        for element, _ in item.around.levels[:4]
-    }
-    boxes |= {
-        item.around.shared
-        for item in visible.chosen
-        if item.around.shared is not None and item.around.steps <= 3
-    }
-    for item in [i for i in visible.vague if i.kind in (PriceKind.MEMBER, PriceKind.LIST)]:
-        own = {element for element, _ in item.around.levels[:4]}
-        if item.around.shared is not None and item.around.steps <= 3:
-            own.add(item.around.shared)
-        if boxes & own:
-            visible.vague.remove(item)
-            visible.chosen.append(item)
-
-
-_LOWEST = re.compile(
-    r"lowest|\b30\b|niedrigste|plus bas|más bajo|mais baixo|più basso|laagste|lägsta|laveste|alin|"
-    r"najniższ|nejnižš|najnižš|legalacsonyabb|cel mai mic|χαμηλότερη|мінімальн|минимальн|最安",
-    re.IGNORECASE,
-)
-_ADVISED = re.compile(
-    r"\b(?:rrp|r\.r\.p|msrp|srp|uvp|pvpr|ovh|prp|recommended|suggested|advised|adviesprijs)\b|"
-    r"preisempfehlung|empfohlen|conseill|consigliat|recomendad|sugerid|sugerowan|doporučen|odporúčan|"
-    r"veiledende|vejledende|rek\.? ?pris|ajánlott|recomandat|рекомендован|önerilen|希望小売|参考価格|"
-    r"建議售價|권장",
-    re.IGNORECASE,
-)
-
-
-def _rank_of_list(item: Seen) -> int:
-    """Which earlier price comes first: the shop's own, what the maker advises, the lowest of thirty days."""
-    names = " ".join(filter(None, (element.get("class") for element, _ in item.around.levels[:3])))
-    told = f"{item.before} {item.label} {names.replace('-', ' ').replace('_', ' ')}"
-    if _LOWEST.search(f"{told} {item.below}") or "omnibus" in told:
-        return 2
-    return 1 if _ADVISED.search(told) else 0
-
-
-def _set_lesser_lists_aside(visible: Visible) -> None:
-    """Of several earlier prices only those of the first rank are what the price was reduced from."""
-    lists = [item for item in visible.chosen if item.kind is PriceKind.LIST]
-    ranks = {id(item): _rank_of_list(item) for item in lists} if len(lists) > 1 else {}
-    best = min(ranks.values(), default=0)
-    for item in lists:
-        if ranks.get(id(item), best) > best:
-            item.reason = "another earlier price comes first"
-            visible.chosen.remove(item)
-            visible.aside.append(item)
-
-
-def _settle(visible: Visible) -> None:
-    """Among the likely amounts, keep those that are as likely as the best; tell old from new."""
-    _promote_companions(visible)
-    _set_lesser_lists_aside(visible)
-    prices = [item for item in visible.chosen if item.kind is PriceKind.STANDARD]
-    if not prices:
-        prices = _named_old_alone(visible)
-    if not prices:
-        visible.struck_only = any(
-            item.kind is PriceKind.LIST and item.around.struck for item in visible.chosen
-        )
-        return
-    _set_lesser_aside(prices)
-    prices = [item for item in prices if not item.reason and item.kind is PriceKind.STANDARD]
-    strength: dict[str, float] = {}
-    for item in prices:
-        strength[item.digits] = max(strength.get(item.digits, 0.0), item.score)
-    repeats = {digits: sum(1 for item in prices if item.digits == digits) for digits in strength}
-    total = {digits: value + 0.5 * (min(repeats[digits], 3) - 1) for digits, value in strength.items()}
-    best = max(total.values(), default=0.0)
-    for item in prices:
-        if total[item.digits] < best - 1.4:
-            item.reason = "less likely than another amount"
-    kept = [item for item in visible.chosen if not item.reason]
-    visible.vague += [item for item in visible.chosen if item.reason == "less likely than another amount"]
-    visible.aside += [item for item in visible.chosen if item.reason and item not in visible.vague]
-    visible.chosen = kept
-
-
-def _named_old_alone(visible: Visible) -> list[Seen]:
-    """A box may be called "price-list" without being crossed out: its amount alone is the price."""
-    named = [item for item in visible.chosen if item.kind is PriceKind.LIST and item.named_old]
-    if len({item.digits for item in named}) != 1:
-        return []
-    for item in named:
-        item.kind = PriceKind.STANDARD
-    return named
-
-
-def _set_lesser_aside(prices: Sequence[Seen]) -> None:
-    """Of several amounts: where others start, the usual one beside a cheaper, what is only converted."""
-    plain = [item.score for item in prices if not item.lowest]
-    for item in prices:
-        if item.lowest and plain and max(plain) >= item.score - 1:
-            item.reason = "a price from which others start"
-    for item in prices:
-        cheaper = [
-            other
-            for other in prices
-            if not other.reason
-            and not other.regular
-            and 0 < other.value < item.value
-            and other.score >= item.score - 4
-            and (other.tax is not TaxBasis.EXCLUSIVE or item.tax is other.tax)
-        ]
-        if item.regular and cheaper and not item.reason:
-            item.kind = PriceKind.LIST
-    left = [item for item in prices if not item.reason and item.kind is PriceKind.STANDARD]
-    converted = [item for item in left if item.converted]
-    if len(converted) < len(left):
-        for item in converted:
-            item.reason = "a converted amount"
-    pieces = [item for item in left if not item.reason and _PER_ONE.match(item.after)]
-    if len(pieces) < len([item for item in left if not item.reason]):
-        for item in pieces:
-            item.reason = "a unit price"
 
 
 def raw_of(item: Seen, *, generic: bool) -> RawPrice:

@@ -62,7 +62,8 @@ _PRE_ORDER = (
     r"ennakkotilaa|zamów w przedsprzedaży|przedsprzedaż|"
     r"předobjednat|predobjednať|előrendelés|precomand[ăa]|предзаказ(?:ать)?|оформить предзаказ|"
     r"передзамовлення|ön sipariş(?: ver)?|"
-    r"予約(?:する|注文)?|预[订购定](?:现在)?|預[訂購]|예약 ?(?:구매|주문)|اطلب مسبق[اًا]?|طلب مسبق"
+    r"予約(?:する|注文)?|预[订购定](?:现在)?|預[訂購]|立即[预預][订訂购購]|예약 ?(?:구매|주문)|"
+    r"اطلب مسبق[اًا]?|طلب مسبق"
 )
 _NOTIFY = (
     r"notify me(?: when.*| if.*)?|(?:e-?mail|tell|alert|text) me when.*|get notified.*|"

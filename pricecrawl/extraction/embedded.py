@@ -15,6 +15,7 @@ from typing import Any
 from pricecrawl.domain.availability import Availability, StockReading
 from pricecrawl.domain.candidate import Method, PriceKind, PriceUnit, RawPrice
 from pricecrawl.domain.market import TaxBasis
+from pricecrawl.domain.money_locale import currency_codes
 from pricecrawl.extraction.document import Document
 from pricecrawl.extraction.offers import OfferContext, raw_price
 from pricecrawl.extraction.products import OTHER_VARIANT, Structured
@@ -142,6 +143,7 @@ _NAMES = (
     "product_title",
     "shortname",
     "short_name",
+    "item_name",
 )
 _IDS = (
     "id",
@@ -157,6 +159,7 @@ _IDS = (
     "urlkey",
     "url_key",
     "partnumber",
+    "item_id",
 )
 _STOCK = (
     *("available", "instock", "in_stock", "isinstock", "is_in_stock", "availability", "availabilitystatus"),
@@ -188,10 +191,12 @@ class _Holder:
 def read_embedded(document: Document, subject: Subject) -> Structured | None:
     """The page's own product in its embedded state; None where no object is clearly it."""
     holders: list[_Holder] = []
+    named: dict[str, set[str]] = {}
     for source, value, element in states(document):
         if isinstance(value, list) and element is not None and not subject.aside(element):
             holders += _own_variants(value, source, len(holders))
         for node, path in _objects(value):
+            named.setdefault(source, set()).update(_codes_in(node))
             if "ric" not in "\n".join(node) and "variants" not in node and "offers" not in node:
                 continue
             holder = _Holder(node, path, source, order=len(holders))
@@ -203,7 +208,21 @@ def read_embedded(document: Document, subject: Subject) -> Structured | None:
         return None
     best = max(fitting, key=lambda holder: (holder.fit, -holder.order))
     equals = [holder for holder in fitting if holder.fit == best.fit]
-    return _reading(best, equals, subject, asked_choice(subject), preset_choice(document, subject))
+    reading = _reading(best, equals, subject, asked_choice(subject), preset_choice(document, subject))
+    codes = named.get(best.source, set())
+    if reading is not None and len(codes) == 1 and not any(price.currency for price in reading.prices):
+        # The state names one currency, beside its prices and not at them.
+        reading.currency = codes.pop()
+        reading.prices = [replace(price, currency=reading.currency) for price in reading.prices]
+    return reading
+
+
+def _codes_in(node: Node) -> set[str]:
+    """Currency codes that an object states."""
+    found = {
+        text_of(value) for key, value in node.items() if isinstance(value, str) and short(key) in _CURRENCY
+    }
+    return {code for code in found if code in currency_codes()}
 
 
 def _own_variants(value: list[Any], source: str, order: int) -> list[_Holder]:

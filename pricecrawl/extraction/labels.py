@@ -42,7 +42,7 @@ _EXTRA = re.compile(
     r"points?|cash ?back|back in rewards|"
     r"przedłużen\w*|gwarancj\w*|ubezpieczen\w*|záruk\w*|prodloužen\w*|pojištěn\w*|poisten\w*|jótállás\w*|"
     r"biztosítás\w*|garanți\w*|asigurar\w*|verlenging|verzekering|försäkring\w*|forsikring\w*|vakuutus\w*|"
-    r"seguro|гаранти\w+|гаранті\w+|страхов\w+|sigorta\w*)\b|延長保証|延保|보증 ?연장",
+    r"seguro|гаранти\w+|гаранті\w+|страхов\w+|sigorta\w*)\b|延長保証|長期保証|延保|보증 ?연장|加購|加购",
     re.IGNORECASE,
 )
 _SHIPPING_AFTER = re.compile(
@@ -79,6 +79,7 @@ _PER_PIECE = re.compile(
 )
 _UNIT_WORDS = re.compile(
     r"(?:per|pro|je|/|par|por|al|за|na)\s?(?:100|1|1000)?\s?(?:kg|g|gr|ml|l|ltr|lt|cl|dl|m|m²|m2|m³|qm|"
+    r"(?:kilo|milli|centi)?(?:lit(?:er|re|ro|r)s?|gram(?:m|me|mes|mi|os|s)?)|kilo|"
     r"oz|lb|fl\.? ?oz|sq|кг|г|мл|л|м)\b",
     re.IGNORECASE,
 )
@@ -91,7 +92,7 @@ _MEMBER = re.compile(
     r"de fidélité)|soci[oa]s?\b|tarjeta|"
     r"medlem\w*|klub\w*|s kartou|z kartą|"
     r"с картой|по карте|картой|кошельк\w*|банком|для членов|üye\w*|会员|會員|会員|"
-    r"회원)|לחברי|חברי מועדון|מועדון|לבעלי כרטיס",
+    r"회원|kart(?:['’]?a)? özel|kart(?:lı|ıyla| ile| fiyatı)\b|สมาชิก)|לחברי|חברי מועדון|מועדון|לבעלי כרטיס",
     re.IGNORECASE,
 )
 _SUBSCRIBE = re.compile(
@@ -141,7 +142,18 @@ _AFTER_DISCOUNT = re.compile(
     r"(?:$|rebate|coupon|discount|savings|tax credit|cash ?back|mail-?in|trade-?in|remise|descuento|sconto)",
     re.IGNORECASE,
 )
-_VALUE_AFTER = re.compile(r"\s*(?:value|worth|wert|valeur|valor|valore)\b\s*\)?\s*\Z", re.IGNORECASE)
+_VALUE_AFTER = re.compile(
+    r"\s*(?:(?:value|worth|wert|valeur|valor|valore)\b\s*\)?\s*\Z|相当|ポイント|포인트|積分|积分)",
+    re.IGNORECASE,
+)
+# "6 875 ₸ x24": one of several payments, as "24 x 6 875" is.
+_TIMES_AFTER = re.compile(r"\W{0,3}[x×х]\s?\d{1,2}(?![\d.,])", re.IGNORECASE)
+# "Excludes $0.60 container deposit", "plus $0.60": a charge on top.
+_ON_TOP = re.compile(
+    r"\b(?:excludes?|excluding|not including|plus|zzgl\.?|zuzüglich|hors|exklusive|ekskl\.?|"
+    r"esclus[oa]|sin incluir)\s*\Z",
+    re.IGNORECASE,
+)
 _OVER = re.compile(
     r"\b(?:deal|offer|sale|promotion|angebot|aktion|offre|oferta|offerta)\b[^.]{0,16}\b(?:has |is |ist )?"
     r"(?:ended|expired|is over|abgelaufen|beendet|vorbei|terminée|expirée|finalizad[oa]|scadut[oa])\b|"
@@ -173,6 +185,8 @@ def no_price(before: str, after: str) -> str:
         return "one of several payments"
     if roles.unit_before(before) or _UNIT_WORDS.search(after[:24]):
         return "a unit price"
+    if _TIMES_AFTER.match(after):
+        return "one of several payments"
     if before.rstrip().endswith("(") and _PER_PIECE.match(after):
         return "a unit price"
     if _AFTER_DISCOUNT.match(after):
@@ -190,6 +204,8 @@ def _limit_or_change(before: str, after: str) -> str:
         return "a shipping charge"
     if _LOW_AFTER.match(after) or _THRESHOLD.search(before) or _FREE_FROM.search(before):
         return "a limit and not a price"
+    if _ON_TOP.search(before):
+        return "a charge on top"
     minus = before[-1:] in ("-", "−", "–") and not before[:-1].strip()[-1:].isdigit()
     return "a surcharge or reduction" if minus or before.rstrip().endswith("+") else ""
 

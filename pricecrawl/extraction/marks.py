@@ -37,6 +37,7 @@ class Mark:
     BUY_BOX = 1 << 19
     PROSE = 1 << 20
     STOCK = 1 << 21
+    PRICE_BOX = 1 << 22
 
 
 # Names are matched on class, id, data-testid and the like, lower case, parts joined by "-".
@@ -81,7 +82,8 @@ _NAMES: dict[int, str] = {
     """,
     Mark.MEMBER: r"""
         members? membership memberprice club[a-z]* loyalty vip perks insiders? clubcard plus-price prime
-        price-prime card-price subscriber-price loyal[a-z]* premium-price
+        price-prime kart-fiyat[a-z]* kartenpreis prix-carte precio-tarjeta card-price subscriber-price
+        loyal[a-z]* premium-price
     """,
     Mark.EXTRA: r"""
         warranty warranties garantie protection[a-z]* insurance care-?plan service-?plan add-?ons?
@@ -137,7 +139,7 @@ _NAMES: dict[int, str] = {
         marketing[a-z]* ticker countdown
     """,
     Mark.CHOICE: r"""
-        options? swatch(?:es)?[a-z-]* variants? variations? varients? selector[a-z]* select-?option
+        options? sizes swatch(?:es)?[a-z-]* variants? variations? varients? selector[a-z]* select-?option
         radio[a-z]* size-?(?:list|option|selector|box) pack-?size[a-z]* choices? configurator[a-z-]*
         option-?(?:cost|price|value|list|item) dropdown[a-z]* variant-?(?:price|item|option|picker)[a-z-]*
         attribute-?(?:values?|list)?
@@ -153,10 +155,13 @@ _NAMES: dict[int, str] = {
         product-?(?:info|infos|detail|details|summary|main|price|prices|pricing|form|essential|view|block|header|top|content|single|page|actions?|buy|purchase|primary-column|shop)[a-z-]*
         pdp[a-z-]* add-?to-?(?:cart|bag|basket)[a-z-]* purchase[a-z-]*
         buy-?(?:area|button|now|section|block)? summary details-?cart
-        price-?(?:box|block|wrapper|container|info|section|area|panel|row|group|value|tag|actual|item)
-        prices?-?container main-?price[a-z-]* offer-?(?:box|price|details) single-product
+        main-?price[a-z-]* offer-?(?:box|price|details) single-product
         item-?(?:price|info|details) productview[a-z-]* proddetails? articledetails?
         goods-?info[a-z-]*
+    """,
+    Mark.PRICE_BOX: r"""
+        price-?(?:box|block|wrapper|container|info|section|area|panel|row|group|value|tag|actual|item)
+        prices?-?container
     """,
     Mark.PROSE: r"""
         description[a-z-]* desc long-?text accordion-?tab[a-z-]* tab-?copy article-?(?:body|text|content)

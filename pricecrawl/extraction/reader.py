@@ -21,7 +21,7 @@ from pricecrawl.domain.money import amount_of, read_price
 from pricecrawl.domain.money_signs import sign_in
 from pricecrawl.domain.reasons import ReviewReason
 from pricecrawl.extraction.amounts import occurrences, unsigned
-from pricecrawl.extraction.buybox import Visible, look, raw_of
+from pricecrawl.extraction.buybox import look, raw_of
 from pricecrawl.extraction.codes import told_gtin
 from pricecrawl.extraction.contents import told_content
 from pricecrawl.extraction.controls import Control, controls
@@ -37,6 +37,7 @@ from pricecrawl.extraction.promotions import told_promotion
 from pricecrawl.extraction.reconcile import RANGE, Reconciled, amounts, reconcile
 from pricecrawl.extraction.rules import CATEGORY, Rules, default_chooser
 from pricecrawl.extraction.seen import Seen
+from pricecrawl.extraction.settling import Visible
 from pricecrawl.extraction.stock import configured_stock, control_stock, told_stock
 from pricecrawl.extraction.subject import Subject, nowhere, subject_of
 from pricecrawl.extraction.surroundings import Surroundings

@@ -16,7 +16,7 @@ from pricecrawl.domain.market import TaxBasis
 from pricecrawl.domain.money import read_price
 from pricecrawl.domain.money_roles import Role
 from pricecrawl.extraction.amounts import Occurrence
-from pricecrawl.extraction.labels import after_role, before_role, tax_of
+from pricecrawl.extraction.labels import after_role, before_role, is_for_members, no_price, tax_of
 from pricecrawl.extraction.marks import Mark
 from pricecrawl.extraction.surroundings import Around, first_name
 from pricecrawl.extraction.textmap import JOINT, TextMap, words_of
@@ -50,6 +50,7 @@ class Seen:
     line: int = 0
     named_old: bool = False
     reduced: bool = False
+    says_unit: bool = False
     converted: bool = False
 
     @cached_property
@@ -174,9 +175,17 @@ def mark_choices(seen: Sequence[Seen]) -> None:
                 break
 
 
+_PRICE_LABEL = re.compile(
+    r"(?:(?<![^\W\d_])(?:price|preis|prix|precio|prezzo|preço|prijs|pris|cena|hinta|preț|fiyat[ıi]?|цена|ціна)|"
+    r"価格|价格|價格|가격|السعر|מחיר)\s*:?\s*\Z",
+    re.IGNORECASE,
+)
+
+
 def _is_told(item: Seen) -> bool:
-    """Whether its label makes it the usual or an earlier price of the thing: nothing to choose."""
-    return before_role(item.before or item.label) in (Role.BEFORE, Role.USUAL)
+    """Whether its label says which price of the thing it is, or what else: nothing to choose."""
+    label = item.before or item.label
+    return before_role(label) in (Role.BEFORE, Role.USUAL) or _PRICE_LABEL.search(label) is not None
 
 
 @dataclass(slots=True)
@@ -269,7 +278,7 @@ def read_labels(item: Seen, textmap: TextMap, floor: int, ceiling: int, visibili
         item.label = _label_above(item, textmap, first, floor, visibility)
 
 
-_BARE_AMOUNT = re.compile(r"(?<![\d.,])\d{1,6}[.,]\d{2}\s*\Z")
+_BARE_AMOUNT = re.compile(r"(?<![\d.,])\d{1,6}[.,]\d{2}[\s\u200e\u200f]*\Z")
 _PERCENT = re.compile(r"(?<![\d.,])(\d{1,2})(?:[.,]\d)?\s?%")
 
 
@@ -280,6 +289,10 @@ def mark_reduced(seen: Sequence[Seen], textmap: TextMap) -> None:
     """
     for one, two in pairwise(seen):
         low, high = sorted((one, two), key=lambda item: item.value)
+        if any(item.own & Mark.MEMBER or _has_terms(item) for item in (one, two)):
+            continue
+        if len({tax_of(f"{item.label} {item.before} {item.after[:20]}") for item in (one, two)}) > 1:
+            continue  # the one with tax undercuts nothing
         if not 0 < low.value < high.value or two.occurrence.start - one.occurrence.end > 60:
             continue
         boxes = {element for element, _ in one.around.levels[:5]}
@@ -287,7 +300,14 @@ def mark_reduced(seen: Sequence[Seen], textmap: TextMap) -> None:
             continue
         near = textmap.text[max(0, one.occurrence.start - 12) : two.occurrence.end + 24].replace(JOINT, " ")
         saved = 100 * (1 - low.value / high.value)
-        high.reduced = any(abs(int(told[1]) - saved) <= 1 for told in _PERCENT.finditer(near))
+        told = {int(match[1]) for match in _PERCENT.finditer(near)}
+        high.reduced = bool(told & {int(saved), round(saved)})
+
+
+def _has_terms(item: Seen) -> bool:
+    """Whether the words beside an amount say that it is for members, or no price at all."""
+    words = f"{item.label} {item.before} | {item.after[:40]}"
+    return is_for_members(words) or bool(no_price(item.before, item.after))
 
 
 _WITH = re.compile(r"\W*(?:with|mit|avec|con|met|med|com|с|s|z)\s+(\w{3,})", re.IGNORECASE)
@@ -324,6 +344,7 @@ def share_labels(seen: Sequence[Seen], textmap: TextMap) -> None:
     for one, two in pairwise(seen):
         if two.occurrence.start - one.occurrence.end > 60:
             continue
+        _share_by_boxes(one, two, textmap)
         between = textmap.text[one.occurrence.end : two.occurrence.start].replace(JOINT, " ")
         if one.digits == two.digits:
             if not _broken(one, two, textmap) and before_role(between) in (None, Role.SAVING, Role.UNIT):
@@ -339,6 +360,22 @@ def share_labels(seen: Sequence[Seen], textmap: TextMap) -> None:
     for one, two in reversed(list(pairwise(seen))):
         if are_twins(one, two):
             one.after = two.after
+
+
+def _share_by_boxes(one: Seen, two: Seen, textmap: TextMap) -> None:
+    """Words between two amounts that share a smaller box with one of them are the other's no more."""
+    first, last = one.occurrence.last + 1, two.occurrence.first - 1
+    if first > last or not (one.after.strip() or two.before.strip()):
+        return
+    nearer = [
+        textmap.nearer(one.occurrence.last, index, two.occurrence.first) for index in range(first, last + 1)
+    ]
+    if all(side > 0 for side in nearer):
+        rest = textmap.text[one.occurrence.end : textmap.starts[one.occurrence.last + 1] - 1]
+        one.after = (" " if rest[:1].isspace() else "") + " ".join(rest.split())
+    elif all(side < 0 for side in nearer):
+        rest = textmap.text[textmap.starts[two.occurrence.first] : two.occurrence.start]
+        two.before = " ".join(rest.split()) + (" " if rest[-1:].isspace() else "")
 
 
 def are_twins(one: Seen, two: Seen) -> bool:

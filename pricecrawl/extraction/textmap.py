@@ -71,6 +71,9 @@ SILENT_TAGS = frozenset(
 )
 
 
+MAX_DEPTH = 10_000
+
+
 class TextMap:
     """All pieces of text of a tree in document order, joined by JOINT.
 
@@ -132,6 +135,25 @@ class TextMap:
                 return True
             node = node.getparent()
         return True
+
+    def nearer(self, left: int, middle: int, right: int) -> int:
+        """Whether piece `middle` shares a smaller box with `right` (above 0), `left` (below), or neither."""
+        if left == right or left == middle == right:
+            return 0
+        return self._depth_shared(middle, right) - self._depth_shared(left, middle)
+
+    def _depth_shared(self, one: int, two: int) -> int:
+        """How deep in the page the smallest box lies that holds both pieces; one piece is deeper than any."""
+        if one == two:
+            return MAX_DEPTH
+        holder = self.holder(one)
+        above = [holder, *holder.iterancestors()]
+        node: etree._Element | None = self.holder(two)
+        while node is not None:
+            if node in above:
+                return len(above) - above.index(node)
+            node = node.getparent()
+        return 0
 
     def position(self, element: etree._Element) -> int | None:
         """Number of the first piece of text in or under `element`; None if it holds none."""

@@ -121,7 +121,7 @@ def test_a_rule_for_something_else_strikes_nothing(sheet: str) -> None:
     assert found["original_price"] is None
 
 
-@pytest.mark.parametrize("more", ["<span>15% off</span>", "<b>-15 %</b>", "<i>(15.4%)</i>", "<i>−16%</i>"])
+@pytest.mark.parametrize("more", ["<span>15% off</span>", "<b>-15 %</b>", "<i>(15.4%)</i>", "<i>−15%</i>"])
 @pytest.mark.parametrize(("new", "old"), [("a1", "b2"), ("b2", "a1")])
 def test_the_percentage_tells_old_from_new(more: str, new: str, old: str) -> None:
     found = read(PAIR.format(new=new, old=old, more=more), lang="en-IN")
@@ -220,6 +220,122 @@ def test_a_members_price_before_its_terms() -> None:
 def test_a_litre_and_what_a_litre_costs_in_a_box_of_its_own(unit: str) -> None:
     body = f'<div class="price"><span><b>€58.90</b></span><span class="per">€58.90 {unit}</span></div>'
     assert money(read(body)["price"]) == Decimal("58.90")
+
+
+ON_TOP = (
+    ("en-CA", "Price includes taxes, excludes $0.60 container deposit", "$15.95", "15.95"),
+    ("en-US", "plus $1.20", "$15.95", "15.95"),
+    ("ja", "長期保証 5年 1,639円(任意)", "32,780円", "32780"),
+    ("ja", "3,278ポイント(3,278円相当)", "32,780円", "32780"),
+    ("ru", "6 875 ₸ x24 мес", "164 990 ₸", "164990"),
+    ("ru", "В рассрочку: 6 875 ₸", "164 990 ₸", "164990"),
+    ("th", "ประหยัด ฿400", "฿1,290", "1290"),
+    ("id", "Hemat Rp 40.000", "Rp 129.000", "129000"),
+    ("vi", "Tiết kiệm 40.000 ₫", "129.000 ₫", "129000"),
+)
+
+
+@pytest.mark.parametrize(("lang", "text", "shown", "amount"), ON_TOP)
+def test_charges_savings_and_payments_of_more_languages(
+    lang: str, text: str, shown: str, amount: str
+) -> None:
+    found = read(f'<div><div class="b"><b>{shown}</b></div><div class="m">{text}</div></div>', lang=lang)
+    assert (money(found["price"]), found["needs_review"]) == (Decimal(amount), False)
+
+
+@pytest.mark.parametrize("words", ["Medlemspris", "Members", "Club price"])
+def test_words_in_the_box_of_the_next_amount_are_its_own(words: str) -> None:
+    body = f"""<div class="prices"><span class="e1">249,00 kr.</span>
+      <span class="r2"><i>{words}</i> 199,00 kr.</span></div>"""
+    found = read(body, lang="da")
+    assert (money(found["price"]), money(found["member_price"])) == (Decimal(249), Decimal(199))
+
+
+def test_a_share_that_members_save_comes_before_what_they_pay() -> None:
+    body = """<div class="prices"><span class="price">CHF 89.90</span>
+      <div class="voya-club-price"><span>Club members save 10%</span>
+      <span class="price">CHF 80.90</span></div></div>"""
+    found = read(body, lang="de-CH")
+    assert (money(found["price"]), money(found["member_price"])) == (Decimal("89.90"), Decimal("80.90"))
+
+
+def test_a_percentage_for_members_makes_the_other_no_earlier_price() -> None:
+    body = """<div class="pr"><span class="now">RM 39.90</span>
+      <span class="mem">Senja Member <b>RM 35.91</b> (10% off)</span></div>"""
+    found = read(body, lang="en-MY")
+    assert (money(found["price"]), found["original_price"]) == (Decimal("39.90"), None)
+    assert money(found["member_price"]) == Decimal("35.91")
+
+
+@pytest.mark.parametrize("rate", ["10%", "(10%還元)"])
+def test_tax_is_no_reduction(rate: str) -> None:
+    body = f"""<table class="priceTbl"><tr><th>税抜価格</th><td>29,800円</td></tr><tr><th>販売価格</th>
+      <td><span>32,780円</span>(税込)</td></tr><tr><th>ポイント</th><td>3,278ポイント{rate}</td></tr></table>"""
+    assert money(read(body, lang="ja")["price"]) == Decimal(32780)
+
+
+@pytest.mark.parametrize("name", ["product-price__unit-price", "unit-price", "price-unit"])
+def test_what_only_a_name_calls_a_unit_price_may_be_that_of_a_piece(name: str) -> None:
+    body = f"""<div class="product-format"><span>Garrafa</span> <span>5 L</span> <span>4,550 €/L</span></div>
+      <div class="product-price"><p class="{name}">22,75 €</p><p class="extra">/ud.</p></div>"""
+    assert money(read(body, lang="es")["price"]) == Decimal("22.75")
+    beside = f'<p class="price">22,75 €</p><p class="{name}">4,55 €</p>'
+    assert money(read(beside, lang="es")["price"]) == Decimal("22.75")
+
+
+@pytest.mark.parametrize(
+    ("lang", "old", "new"), [("he", "329.00 ₪", "249.90 ₪"), ("th", "1,690 ฿", "1,290 ฿")]
+)
+@pytest.mark.parametrize("mark", ["", "&rlm;", "&lrm;"])
+def test_a_sign_in_the_text_of_its_number_leads_no_other(lang: str, old: str, new: str, mark: str) -> None:
+    body = f"<div><span><s>{mark}{old}</s></span> <span>{mark}{new}</span></div>"
+    found = read(body, lang=lang)
+    before, now = (Decimal(text.split()[0].replace(",", "")) for text in (old, new))
+    assert (money(found["price"]), money(found["original_price"])) == (now, before)
+
+
+def test_an_earlier_price_beside_another_offer_is_not_this_ones() -> None:
+    body = """<div class="box"><div class="line"><span class="price">79€<sup>99</sup></span>
+      <span><del>99€99</del></span></div></div>
+      <div class="pack"><h3>Le pack</h3><p>Avec housse : <b>89€99</b> <del>94€89</del></p></div>"""
+    found = read(body, lang="fr")
+    assert (money(found["price"]), money(found["original_price"])) == (Decimal("79.99"), Decimal("99.99"))
+
+
+@pytest.mark.parametrize("name", ["goods-tile", "product-tile", "tile"])
+def test_a_price_in_a_tile_is_another_products_whatever_its_part_is_called(name: str) -> None:
+    tiles = "".join(
+        f'<div class="{name}"><span class="{name}__title">Box {n}</span>'
+        f'<span class="{name}__price-value">{n} 899₴</span></div>'
+        for n in (1, 4)
+    )
+    body = f'<section><p class="product-price__big">4 299₴</p></section><section>{tiles}</section>'
+    found = read(body, lang="uk")
+    assert (money(found["price"]), found["needs_review"]) == (Decimal(4299), False)
+
+
+def test_a_size_that_is_sold_out_says_nothing_of_the_others() -> None:
+    sizes = "".join(
+        f'<li><label><input type="radio" name="s">{size}</label><span>{text}</span></li>'
+        for size, text in (("S", ""), ("M", ""), ("L", "Udsolgt"))
+    )
+    found = read(f'<p class="price">249,00 kr.</p><ul class="sizes">{sizes}</ul>', lang="da")
+    assert (money(found["price"]), found["availability"]) == (Decimal(249), "in_stock")
+
+
+@pytest.mark.parametrize("text", ["立即預購", "立即预订", "預購"])
+def test_buttons_that_order_ahead(text: str) -> None:
+    body = f'<p class="price">NT$1,590</p><button>{text}</button>'
+    assert answered(product(body, lang="zh-TW"))["availability"] == "pre_order"
+
+
+def test_a_states_one_currency_is_that_of_its_prices() -> None:
+    state = """dataLayer=[{"event":"view_item","ecommerce":{"currency":"SAR","value":345,
+      "items":[{"item_name":"Thing","item_id":"7","price":345}]}}]"""
+    found = answered(product(f"<script>{state}</script><p>In stock</p>{BUY}"))
+    assert (money(found["price"]), found["currency"]) == (Decimal(345), "SAR")
+    two = state.replace('"item_id":"7"', '"item_id":"7","list":{"currency":"USD"}')
+    assert answered(product(f"<script>{two}</script><p>In stock</p>{BUY}"))["currency"] is None
 
 
 # --- where the product is --------------------------------------------------------------------
