@@ -29,7 +29,7 @@ from pricecrawl.pricing.ports import Placement
 from pricecrawl.workflows.publisher import Boundary, Publisher, Timings
 
 TIMINGS = Timings(
-    lease=timedelta(seconds=30),
+    lease=timedelta(seconds=120),
     write_timeout=10.0,
     backoff=(timedelta(milliseconds=300), timedelta(seconds=2)),
     settle=timedelta(seconds=1),

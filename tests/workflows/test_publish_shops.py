@@ -37,7 +37,7 @@ from tests.workflows.street import Street
 ROOT = Path(__file__).resolve().parents[2]
 COUNT = 100
 TIMINGS = Timings(
-    lease=timedelta(seconds=60),
+    lease=timedelta(seconds=120),
     write_timeout=8.0,
     backoff=(timedelta(milliseconds=200), timedelta(seconds=2)),
     settle=timedelta(seconds=1),
