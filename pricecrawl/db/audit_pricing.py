@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Column, Connection, Integer, Select, and_, func, select
 
+from pricecrawl.db import cost_books
 from pricecrawl.db.audit import Broken, verify_chain, verify_observations
 from pricecrawl.db.events import fingerprint
 from pricecrawl.db.sql import among, unindexed
@@ -194,6 +195,18 @@ class AuditStore(Store):
         query = select(func.max(audit_event.c.occurred_at)).where(audit_event.c.event_type.in_(kinds))
         found: datetime | None = conn.execute(query).scalar_one()
         return found
+
+    def costs_stand(self, conn: Connection) -> bool:
+        """Whether the costs are those that the newest event of the catalogue tells of.
+
+        Events of earlier versions do not tell of them; costs without any event are none that came in by us.
+        """
+        told = cost_books.last(conn)
+        if told is not None:
+            return int(told, 16) == cost_books.total(conn)
+        first = select(audit_event.c.id).where(audit_event.c.aggregate == cost_books.AGGREGATE).limit(1)
+        known = conn.execute(first).first() is not None
+        return known or conn.execute(select(sku_cost.c.id).limit(1)).first() is None
 
     def lost(self, conn: Connection) -> Iterator[tuple[str, str]]:
         """(table, key) of rows that an event tells of, and that are not there."""

@@ -44,13 +44,8 @@ def append_events(conn: Connection, events: Sequence[Event]) -> None:
     if not events:
         return
     aggregates = sorted({event.aggregate for event in events})
+    lock_chains(conn, aggregates)
     if conn.dialect.name == "postgresql":
-        # Sorted, so that two callers with the same aggregates cannot wait for each other in a ring.
-        keys = sorted({zlib.crc32(name.encode()) - 2**31 for name in aggregates})
-        conn.execute(
-            text("SELECT pg_advisory_xact_lock(:space, k) FROM unnest(CAST(:keys AS int[])) AS k"),
-            {"space": _LOCK_SPACE, "keys": keys},
-        )
         # Whoever follows the log must not pass by rows of ours that come to light later: see `_known_until`.
         conn.execute(text(f"SELECT pg_advisory_xact_lock_shared(:base + {_LAST_ID})"), {"base": _IDS_ABOVE})
     tips = _tips(conn, aggregates)
@@ -77,6 +72,20 @@ def append_events(conn: Connection, events: Sequence[Event]) -> None:
             }
         )
     insert_rows(conn, audit_event, rows)
+
+
+def lock_chains(conn: Connection, aggregates: Sequence[str]) -> None:
+    """Keep everybody else from appending to these chains until the transaction ends.
+
+    On SQLite the transaction itself is alone.
+    """
+    if conn.dialect.name == "postgresql":
+        # Sorted, so that two callers with the same aggregates cannot wait for each other in a ring.
+        keys = sorted({zlib.crc32(name.encode()) - 2**31 for name in aggregates})
+        conn.execute(
+            text("SELECT pg_advisory_xact_lock(:space, k) FROM unnest(CAST(:keys AS int[])) AS k"),
+            {"space": _LOCK_SPACE, "keys": keys},
+        )
 
 
 def _as_stored(event: Event) -> Event:

@@ -88,6 +88,8 @@ def run(
             for key, row, events in store.aggregates(conn, table):
                 for problem in _looked(look(row, events)):
                     found.add(table, key, problem)
+        if not store.costs_stand(conn):
+            found.add("sku_cost", "all", "are other costs than the last event of the catalogue tells of")
         for table, name in store.lost(conn):
             found.add(table, name, "is not there, and an event tells of it")
         for table, number, problem in store.dangling(conn):

@@ -10,7 +10,9 @@ from decimal import Decimal
 from pathlib import Path
 from uuid import uuid4
 
+from pricecrawl.db import cost_books
 from pricecrawl.db.catalogue import CatalogueStore, CostRow, SkuRow
+from pricecrawl.db.cost_books import Books
 from pricecrawl.domain.events import Event, EventType
 from pricecrawl.domain.identifiers import read_gtin
 from pricecrawl.domain.market import TaxBasis
@@ -122,8 +124,9 @@ def import_skus(
             for row in rows.values()
         ]
         store.save_skus(tx, skus, columns=sheet.columns, now=now)
-        ended = store.end_costs(tx, moved, now=now)
-        store.append(tx, [_event(EventType.CATALOGUE_IMPORTED, sheet, now, by, rows=len(skus))])
+        with cost_books.kept(tx, moved) as books:
+            ended = store.end_costs(tx, moved, now=now)
+        store.append(tx, [_event(EventType.CATALOGUE_IMPORTED, sheet, books, now, by, rows=len(skus))])
     notes += lost(stated, before)
     if ended:
         notes.append(
@@ -167,8 +170,9 @@ def import_costs(
         costs.append(cost)
     sheet.finish()
     with store.begin() as tx:
-        saved = store.save_costs(tx, costs, columns=sheet.columns, now=now)
-        store.append(tx, [_event(EventType.COSTS_IMPORTED, sheet, now, by, rows=len(costs))])
+        with cost_books.kept(tx, [cost.sku for cost in costs]) as books:
+            saved = store.save_costs(tx, costs, columns=sheet.columns, now=now)
+        store.append(tx, [_event(EventType.COSTS_IMPORTED, sheet, books, now, by, rows=len(costs))])
     if saved.unbound:
         notes.append(
             f"{len(saved.unbound)} SKUs had a minimum advertised or regulatory price and have none now, for "
@@ -379,14 +383,20 @@ def _amount(style: NumberStyle, currency: str | None, *, strict: bool = False) -
     return read
 
 
-def _event(kind: EventType, sheet: Sheet, now: datetime, by: str, *, rows: int) -> Event:
+def _event(kind: EventType, sheet: Sheet, books: Books, now: datetime, by: str, *, rows: int) -> Event:
     return Event(
         event_id=str(uuid4()),
         event_type=kind,
-        aggregate="catalogue",
+        aggregate=cost_books.AGGREGATE,
         correlation_id=f"catalogue:{sheet.sha256[:16]}",
         causation_id=None,
         occurred_at=now,
         producer="catalogue",
-        payload={"file": sheet.path.name, "sha256": sheet.sha256, "rows": rows, "by": by},
+        payload={
+            "file": sheet.path.name,
+            "sha256": sheet.sha256,
+            "rows": rows,
+            "by": by,
+            cost_books.STATE: books.state,
+        },
     )
