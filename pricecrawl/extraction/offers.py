@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta, tzinfo
+from decimal import Decimal
 from typing import Any
 
 from pricecrawl.domain.availability import Availability, StockReading
@@ -97,12 +98,16 @@ class OfferReading:
 
 @dataclass(slots=True)
 class OfferContext:
-    """How an offer is to be read: by which syntax, under which path, with the currency stated above it."""
+    """How an offer is to be read: by which syntax, under which path, with the currency stated above it.
+
+    `country` is where the shop's customer is, empty where nobody said.
+    """
 
     method: Method
     selector: str
     currency: str = ""
     zone: tzinfo | None = None
+    country: str = ""
 
 
 def _aware(moment: datetime, now: datetime) -> datetime:
@@ -133,7 +138,7 @@ def read_offer(node: Node, context: OfferContext) -> OfferReading:
     types = types_of(node)
     found = OfferReading(node=offer, aggregate="aggregateoffer" in types or "lowprice" in offer)
     currency = text_of(offer.get("pricecurrency") or offer.get("currency")) or context.currency
-    context = OfferContext(context.method, context.selector, currency, context.zone)
+    context = replace(context, currency=currency)
     tax = _tax(offer)
     kind = PriceKind.MEMBER if _for_members(offer) else PriceKind.STANDARD
     for price in _plain_prices(offer, context, kind):
@@ -162,12 +167,12 @@ def read_offer(node: Node, context: OfferContext) -> OfferReading:
     )
     found.seller = text_of(offer.get("seller") or offer.get("offeredby"))
     found.condition = text_of(offer.get("itemcondition"))
-    found.shipping = _shipping(offer)
+    found.shipping = _shipping(offer, context.country)
     return found
 
 
 def _at(context: OfferContext, key: str) -> OfferContext:
-    return OfferContext(context.method, f"{context.selector}.{key}", context.currency, context.zone)
+    return replace(context, selector=f"{context.selector}.{key}")
 
 
 def _plain_prices(offer: Node, context: OfferContext, kind: PriceKind) -> list[RawPrice]:
@@ -303,17 +308,42 @@ def _stock(offer: Node, context: OfferContext) -> StockReading | None:
     return None
 
 
-def _shipping(offer: Node) -> str:
-    for item in as_list(offer.get("shippingdetails"))[:10]:
-        if not isinstance(item, dict):
-            continue
-        rate = fields(item).get("shippingrate")
-        if isinstance(rate, dict):
-            known = fields(rate)
-            amount = text_of(known.get("value") or known.get("price"))
-            if amount:
-                return f"{amount} {text_of(known.get('currency'))}".strip()
-    return ""
+def _shipping(offer: Node, country: str) -> str:
+    """What delivery to the country costs at least: "4.95 EUR"; empty where the offer does not settle it.
+
+    Details for other destinations say nothing of ours. Where the country is unknown, or none is named, only a
+    rate that all details share is one.
+    """
+    rates: list[tuple[str, set[str]]] = []
+    for item in as_list(offer.get("shippingdetails"))[:40]:
+        detail = fields(item) if isinstance(item, dict) else {}
+        rate = detail.get("shippingrate")
+        known = fields(rate) if isinstance(rate, dict) else {}
+        amount = text_of(known.get("value") or known.get("price") or known.get("maxvalue"))
+        if amount:
+            stated = f"{amount} {text_of(known.get('currency'))}".strip()
+            rates.append((stated, _destinations(detail.get("shippingdestination"))))
+    own = [stated for stated, places in rates if country and country in places]
+    own = own or [stated for stated, places in rates if not places or not country]
+    if country and len(own) > 1:
+        return min(own, key=_rate)
+    return own[0] if len(set(own)) == 1 else ""
+
+
+def _rate(stated: str) -> Decimal:
+    number = stated.split(maxsplit=1)[0]
+    return Decimal(number) if _MACHINE.match(number) else Decimal("Infinity")
+
+
+def _destinations(regions: object) -> set[str]:
+    """Country codes of the places that a detail speaks of, empty for everywhere."""
+    found: set[str] = set()
+    for region in as_list(regions)[:300]:
+        if isinstance(region, dict):
+            for value in as_list(fields(region).get("addresscountry"))[:300]:
+                name = fields(value).get("name") if isinstance(value, dict) else value
+                found.add(text_of(name).upper())
+    return found - {""}
 
 
 _DATE = re.compile(

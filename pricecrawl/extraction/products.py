@@ -254,11 +254,11 @@ def _options_of(
     options = []
     for number, node in enumerate(nodes):
         where = f"{base}.offers" if len(nodes) == 1 else f"{base}.offers[{number}]"
-        context = OfferContext(method, where, currency, subject.zone)
+        context = OfferContext(method, where, currency, subject.zone, subject.country)
         options.append(Option(read_offer(node, context), variant))
     if not any(option.offer.prices for option in options) and variant.get("price") is not None:
         # A price on the product itself: not the vocabulary's way, but a common one.
-        context = OfferContext(method, base, currency, subject.zone)
+        context = OfferContext(method, base, currency, subject.zone, subject.country)
         own = read_offer({**variant, "@type": "Offer"}, context)
         options.append(Option(own, variant))
     return options
@@ -395,7 +395,7 @@ def _loose_offers(found: list[Found], method: Method, subject: Subject) -> Struc
             node = fields(item.node)
             offered = node.get("itemoffered")
             variant = fields(offered) if isinstance(offered, dict) else {}
-            context = OfferContext(method, "Offer", "", subject.zone)
+            context = OfferContext(method, "Offer", "", subject.zone, subject.country)
             options += [Option(read_offer(child, context), variant) for child in offers_in(item.node)]
         _describe(reading, options[0].variant if options else {})
         reading.likeness = subject.names_it(reading.name)

@@ -121,6 +121,7 @@ class _Reader:
         self.rules = rules
         self.given = market
         self.subject: Subject = subject_of(document, now=now, zone=zone)
+        self.subject.country = market.country or ""
         self.surroundings = Surroundings(document, self.subject)
         self.subject.aside = self.surroundings.aside
         self.trace: list[str] = []

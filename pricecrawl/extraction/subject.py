@@ -26,7 +26,8 @@ class Subject:
     """Facts that tell the page's own product from every other product on it.
 
     `heading` is the h1 that names the product, `names` every name that the page gives itself, best
-    first. `aside` says whether an element stands among other products or page furniture.
+    first. `country` is the customer's, empty where nobody said. `aside` says whether an element stands
+    among other products or page furniture.
     """
 
     url: str = ""
@@ -37,6 +38,7 @@ class Subject:
     aside: Callable[[etree._Element], bool] = nowhere
     now: datetime | None = None
     zone: tzinfo | None = None
+    country: str = ""
 
     def could_name(self, name: str) -> bool:
         """Whether `name` is in the letters of the page's own names: only then can unlikeness say a thing."""

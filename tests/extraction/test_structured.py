@@ -10,6 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pricecrawl.domain.availability import Availability
+from pricecrawl.domain.market import Market
+from pricecrawl.extraction.document import Document
+from pricecrawl.extraction.reader import read_page
 from pricecrawl.extraction.stock_words import schema_availability
 from tests.extraction.pages import answered, html, ld, product
 from tests.shared import examples
@@ -354,3 +357,35 @@ def test_a_whole_body_through_an_escaper() -> None:
     body = json.dumps(item("Salt &amp; Pepper", offers=offer("18.00"))).replace('"', "&quot;")
     found = answered(html("<main></main>", head=ld(body)))
     assert (found["price"], found["name"]) == ("18.00", "Salt & Pepper")
+
+
+def delivery(rate: str, *countries: str, currency: str = "EUR") -> dict[str, Any]:
+    detail: dict[str, Any] = {
+        "@type": "OfferShippingDetails",
+        "shippingRate": {"@type": "MonetaryAmount", "value": rate, "currency": currency},
+    }
+    if countries:
+        places = [{"@type": "DefinedRegion", "addressCountry": country} for country in countries]
+        detail["shippingDestination"] = places if len(places) > 1 else places[0]
+    return detail
+
+
+DELIVERIES: dict[str, tuple[list[dict[str, Any]], str, str]] = {
+    "the own country behind another": ([delivery("2.95", "NL"), delivery("6.95", "DE")], "DE", "6.95 EUR"),
+    "one of several countries": ([delivery("2.95", "NL"), delivery("9.95", "BE", "DE")], "DE", "9.95 EUR"),
+    "only other countries": ([delivery("2.95", "NL"), delivery("9.95", "BE")], "DE", ""),
+    "everywhere": ([delivery("4.95")], "DE", "4.95 EUR"),
+    "everywhere else": ([delivery("2.95", "NL"), delivery("19.95")], "DE", "19.95 EUR"),
+    "two services": ([delivery("9.95", "DE"), delivery("4.95", "DE")], "DE", "4.95 EUR"),
+    "free to us alone": ([delivery("0", "DE"), delivery("4.95", "NL")], "DE", "0 EUR"),
+    "no country known, one rate": ([delivery("4.95", "NL"), delivery("4.95", "BE")], "", "4.95 EUR"),
+    "no country known, two rates": ([delivery("4.95", "NL"), delivery("6.95", "BE")], "", ""),
+}
+
+
+@pytest.mark.parametrize("case", DELIVERIES)
+def test_delivery_is_what_it_costs_to_the_own_country(case: str) -> None:
+    details, country, told = DELIVERIES[case]
+    body = ld(json.dumps(item(offers=offer("20.00", shippingDetails=details))))
+    document = Document(product("", head=body), url="https://shop.example/p/1")
+    assert read_page(document, market=Market(country=country or None)).listing.shipping_text == told
