@@ -25,10 +25,10 @@ _GROSS = re.compile(
     re.IGNORECASE,
 )
 _NET = re.compile(
-    rf"(?:excl?(?:uding|usive of|\.|)|exkl(?:usive|\.|)|ex\.?|without|ohne|sans|sin|senza|zonder|utan|"
-    rf"uten|bez|без|ללא|בלי|zzgl\.?|plus|\+|before) ?\.? ?"
+    rf"(?:excl?(?:uding|usive of|\.|)|exkl(?:usive|\.|)|ex\.?|without|ohne|sans|sin|senza|zonder|utan|uden|"
+    rf"f[ăa]r[ăa]|ilman|χωρίς|tanpa|uten|bez|без|ללא|בלי|zzgl\.?|plus|\+|before) ?\.? ?"
     rf"(?:of )?(?:\d+(?:[.,]\d+)? ?% ?)?{_VAT}|{_VAT} ?\.? ?(?:excl|exkl|excluded|exclu|no incluid|"
-    rf"esclusa|niet inbegrepen|hariç)|\bh\.?t\.?\b(?!\w)|"
+    rf"esclusa|niet inbegrepen|hariç|nélkül)|\bh\.?t\.?\b(?!\w)|"
     rf"\bnetto\b|hors (?:taxes?|tva)\b|ללא מע|"
     rf"税抜|税別|未税|不含税|부가세 ?별도|tax excluded|without tax|ex vat|غير شامل|לא כולל מע",
     re.IGNORECASE,
@@ -106,7 +106,10 @@ _SUBSCRIBE = re.compile(
     r"mit (?:dem )?(?:gutschein)?code\b|avec le code|con (?:el |il )?(?:c[oó]digo|codice)\b|"
     r"com o? ?(?:cupom|código)|z kodem\b|s kódem\b|med (?:rabat+)?kod(?:e|en)?\b|"
     r"kuponkód\w*|cu codul\b|промокод\w*|koduyla\b|kuponu?yla\b|"
-    r"met (?:de )?(?:kortings)?code\b)|クーポン|优惠[码券]|優惠[碼券]|쿠폰",
+    r"met (?:de )?(?:kortings)?code\b|con transferencia|por transferencia|con depósito|"
+    r"(?:no|com|via|por) pix|no boleto|"
+    r"bank transfer|überweisung|vorkasse|havale|przelew\w*|при оплате|наличными)|"
+    r"クーポン|优惠[码券]|優惠[碼券]|쿠폰",
     re.IGNORECASE,
 )
 

@@ -247,6 +247,7 @@ def marks_of_names(names: str) -> int:
         # "productCardPrice" is the price of a product's card, neither a price by card nor a card of others.
         parts = [p for place, p in enumerate(parts) if p != "card" or parts[place - 1 : place] != ["product"]]
     found = Mark.NONE
+    tiled = "tile" in parts or "tiles" in parts
     for place, part in enumerate(parts):
         found |= _of_part(part)
         if place + 1 < len(parts):
@@ -254,4 +255,5 @@ def marks_of_names(names: str) -> int:
             found |= _of_part(two)
             if place + 2 < len(parts):
                 found |= _of_part(f"{two}-{parts[place + 2]}")
-    return found
+    # A "product-card__price-box" may be the product's own; a tile never is, whatever its part is called.
+    return found & ~Mark.PRICE_BOX if tiled else found

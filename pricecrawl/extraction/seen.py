@@ -183,8 +183,10 @@ _PRICE_LABEL = re.compile(
 
 
 def _is_told(item: Seen) -> bool:
-    """Whether its label says which price of the thing it is, or what else: nothing to choose."""
+    """Whether its label says which price of the thing it is, or for how many: nothing to choose."""
     label = item.before or item.label
+    if is_for_several(item):
+        return True
     return before_role(label) in (Role.BEFORE, Role.USUAL) or _PRICE_LABEL.search(label) is not None
 
 
@@ -307,7 +309,7 @@ def mark_reduced(seen: Sequence[Seen], textmap: TextMap) -> None:
 def _has_terms(item: Seen) -> bool:
     """Whether the words beside an amount say that it is for members, or no price at all."""
     words = f"{item.label} {item.before} | {item.after[:40]}"
-    return is_for_members(words) or bool(no_price(item.before, item.after))
+    return is_for_members(words) or bool(no_price(item.before, item.after) or no_price(item.label, ""))
 
 
 _WITH = re.compile(r"\W*(?:with|mit|avec|con|met|med|com|с|s|z)\s+(\w{3,})", re.IGNORECASE)

@@ -228,7 +228,7 @@ class Surroundings:
             return "in the furniture of the page"
         if marks & Mark.CART and (not marks & Mark.BUY_BOX or _CART_SUM.search(node.get("class") or "")):
             return "in the cart"
-        if marks & Mark.OTHERS and not marks & Mark.BUY_BOX:
+        if marks & Mark.OTHERS and not marks & (Mark.BUY_BOX | Mark.PRICE_BOX) and not self._sells(node):
             return "among other products"
         tag = node.tag
         if tag == "a" and self._leads_away(node):
@@ -238,6 +238,16 @@ class Surroundings:
         if tag in _CARD_TAGS and not marks & (Mark.CHOICE | Mark.CHOSEN) and self._is_card(node):
             return "in one of several cards"
         return ""
+
+    def _sells(self, node: etree._Element) -> bool:
+        """Whether the product itself is bought in an `aside`: it has a button and leads to no other page."""
+        if (
+            node.tag != "aside"
+            or marks_of_names(" ".join(filter(None, map(node.get, _ATTRIBUTES)))) & Mark.OTHERS
+        ):
+            return False
+        buttons = sum(1 for _ in islice(node.iter("button"), 3))
+        return 0 < buttons < 3 and not any(self._leads_away(link) for link in islice(node.iter("a"), 12))
 
     def _leads_away(self, link: etree._Element) -> bool:
         return bool(self._target(link))

@@ -394,3 +394,79 @@ def test_a_page_that_says_twice_that_it_is_none_is_gone_whatever_it_offers(title
     tiles = "".join(TILE.format(n=n) for n in range(2, 6))
     body = f"<html><head><title>{title}</title></head><body><h1>{heading}</h1>{tiles}{BUY}</body></html>"
     assert answered(body)["page"] == "gone"
+
+
+# --- what platforms print beside a price -----------------------------------------------------
+
+
+def test_a_price_for_a_transfer_and_one_without_taxes_beside_everybodys() -> None:
+    body = """<div class="price-container"><span><div class="price-compare">$54.300,00</div></span>
+      <span><div class="price-display h4">$48.900,00</div></span><span class="offer">10% OFF</span>
+      <div><span>$44.010,00</span> con Transferencia o depósito</div>
+      <div class="font-smallest">Precio sin impuestos <span>$40.413,22</span></div></div>"""
+    found = read(body, lang="es-AR")
+    assert (money(found["price"]), money(found["original_price"])) == (Decimal(48900), Decimal(54300))
+
+
+WITHOUT_TAX = (
+    ("ro", "Fără TVA: 1.032,23 lei", "1.249,00 lei"),
+    ("da", "1.032,23 kr. uden moms", "1.249,00 kr."),
+    ("hu", "1 032 Ft ÁFA nélkül", "1 249 Ft"),
+    ("fi", "Ilman ALV: 1 032,23 €", "1 249,00 €"),
+)
+
+
+@pytest.mark.parametrize(("lang", "net", "gross"), WITHOUT_TAX[:3])
+def test_a_price_without_tax_is_not_what_people_pay(lang: str, net: str, gross: str) -> None:
+    body = f"<ul><li><h2>{gross}</h2></li><li>{net}</li></ul>"
+    found = read(body, lang=lang)
+    assert money(found["price"]) == Decimal(1249)
+
+
+@pytest.mark.parametrize(("one", "more", "most"), [("Bis", "Bis", "Ab"), ("Up to", "Up to", "From")])
+def test_quantities_of_a_table_are_no_choices(one: str, more: str, most: str) -> None:
+    rows = "".join(
+        f'<tr class="row"><th>{word} <span class="quantity">{count}</span></th><td>CHF {amount}*</td></tr>'
+        for word, count, amount in ((one, 2, "389.00"), (more, 5, "375.00"), (most, 6, "359.00"))
+    )
+    head = "<thead><tr><th>Anzahl</th><th>Stückpreis</th></tr></thead>"
+    found = read(f"<table>{head}<tbody>{rows}</tbody></table>", lang="de-CH")
+    assert money(found["price"]) == Decimal(389)
+
+
+def test_an_aside_with_the_button_is_where_the_product_is_bought() -> None:
+    own = f'<aside class="box"><div>219 990 ₸</div><div>189 990 ₸</div><div>-14%</div>{BUY}</aside>'
+    found = answered(product(own, lang="kk-KZ"))
+    assert (money(found["price"]), money(found["original_price"])) == (Decimal(189990), Decimal(219990))
+    other = (
+        f'<p class="price">189 990 ₸</p>{BUY}<aside><a href="/x">Cable</a> 990 ₸ <button>Add</button></aside>'
+    )
+    assert money(answered(product(other, lang="kk-KZ"))["price"]) == Decimal(189990)
+
+
+def test_a_card_that_holds_the_heading_may_be_the_products_own() -> None:
+    body = '<div class="product-card__price-box"><div class="price__item--new">4 299 грн</div></div>'
+    assert money(read(body, lang="uk")["price"]) == Decimal(4299)
+
+
+GONE = (
+    "Produkt již není v nabídce",
+    "Der Artikel ist nicht mehr verfügbar",
+    "Ce produit n'est plus disponible",
+    "Este producto ya no está disponible",
+    "Il prodotto non è più disponibile",
+    "Dit artikel is niet meer leverbaar",
+    "Produkt nie jest już dostępny",
+)
+
+
+@pytest.mark.parametrize("text", GONE)
+def test_a_page_of_nothing_else_that_says_it_is_no_longer_sold_is_gone(text: str) -> None:
+    page = f"<html><head><title>{text} - Shop</title></head><body><h1>{text}</h1><p>Search</p></body></html>"
+    assert answered(page)["page"] == "gone"
+
+
+@pytest.mark.parametrize("text", GONE)
+def test_a_product_that_says_so_is_a_product(text: str) -> None:
+    found = answered(product(f'<p class="price">€12.00</p><p>{text}</p>{BUY}'))
+    assert found["page"] == "product"
