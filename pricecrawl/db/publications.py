@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, insert, or_, select, update
 
+from pricecrawl.db.events import is_as_written
 from pricecrawl.db.sql import chunks, unindexed, upsert
 from pricecrawl.db.store import Store
 from pricecrawl.db.tables import (
@@ -48,6 +49,18 @@ class PublicationStore(Store):
         """What people did with a decision, oldest first: approve, reject, exception."""
         query = select(approval.c.action).where(approval.c.decision_id == of).order_by(approval.c.id)
         return list(conn.execute(query).scalars())
+
+    def approval_rows(self, conn: Connection, of: str) -> list[Fields]:
+        """What people did with a decision, whole."""
+        query = select(approval).where(approval.c.decision_id == of).order_by(approval.c.id)
+        return [dict(row) for row in conn.execute(query).mappings()]
+
+    def told(self, conn: Connection, of: str) -> tuple[list[Fields], str | None]:
+        """The events of a decision and its publications, oldest first, and the id of a changed one."""
+        log = audit_event.c
+        query = select(audit_event).where(log.correlation_id == of).order_by(log.id)
+        changed = next((row.event_id for row in conn.execute(query) if not is_as_written(row)), None)
+        return [dict(row) for row in conn.execute(query).mappings()], changed
 
     def subject(self, conn: Connection, name: str) -> Any:
         """Our SKU, or None."""

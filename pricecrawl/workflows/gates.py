@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -11,6 +11,7 @@ from typing import Any
 from pricecrawl.db.holds import HoldStore
 from pricecrawl.db.policies import PolicyStore
 from pricecrawl.db.publications import PublicationStore
+from pricecrawl.domain.events import EventType
 from pricecrawl.domain.mapping import ACCEPTED
 from pricecrawl.domain.reasons import FindingCode
 from pricecrawl.pricing.decision import compute
@@ -19,6 +20,8 @@ from pricecrawl.pricing.policy import Settings
 from pricecrawl.pricing.recheck import inputs_of, recheck
 from pricecrawl.pricing.states import State
 from pricecrawl.pricing.subject import ActiveHold
+from pricecrawl.workflows import vouching
+from pricecrawl.workflows.decision_rows import DECISION_FACTS, digest
 from pricecrawl.workflows.exceptions import LIFTABLE
 from pricecrawl.workflows.offers import cost_of, subject_of
 from pricecrawl.workflows.policies import in_force, settings_of
@@ -47,6 +50,11 @@ def gates(store: PublicationStore, tx: Any, made: Fields, target: str, *, now: d
     allowed = made["verdict"] == "ALLOW" or any(action in {"approve", "exception"} for action in actions)
     if not allowed:
         return Closed(State.BLOCKED, f"decision {of} was approved by nobody")
+    if (wrong := next(_unvouched(store, tx, made), None)) is not None:
+        return Closed(
+            State.BLOCKED,
+            f"decision {of} {wrong}: somebody changed rows, and `pricecrawl audit` names them",
+        )
     if made["expires_at"] is not None and made["expires_at"] <= now:
         return Closed(State.STALE, f"its approval ended on {made['expires_at']:%Y-%m-%d %H:%M} UTC")
     # A rollback repeats a price of earlier days: it does not stand on what a shop asks for today.
@@ -70,6 +78,23 @@ def gates(store: PublicationStore, tx: Any, made: Fields, target: str, *, now: d
         if finding.code not in excused:
             return Closed(State.BLOCKED, finding.detail, finding)
     return None if ground is None else _ground(ground, inputs, asked=not actions)
+
+
+def _unvouched(store: PublicationStore, tx: Any, made: Fields) -> Iterator[str]:
+    """Where a decision or what people did with it is not what the event log tells of them.
+
+    Whoever can write rows could otherwise have any price published: the gate would read what they wrote.
+    """
+    events, changed = store.told(tx, made["decision_id"])
+    if changed is not None:
+        yield f"has an event, {changed}, that was changed after it was written"
+    kind = EventType.PRICE_COMPUTED.value
+    told: Fields = next((item["payload"] for item in events if item["event_type"] == kind), {})
+    if told.get("sha256") != digest(made, DECISION_FACTS):
+        yield "is not the one that its event tells of"
+    yield from vouching.decision(made, events)
+    for _, problem in vouching.approvals(store.approval_rows(tx, made["decision_id"]), events):
+        yield f"has an approval that {problem}"
 
 
 def _ground(ground: Fields, inputs: Inputs, *, asked: bool) -> Closed | None:
