@@ -59,8 +59,9 @@ class PublicationStore(Store):
         """The events of a decision and its publications, oldest first, and the id of a changed one."""
         log = audit_event.c
         query = select(audit_event).where(log.correlation_id == of).order_by(log.id)
-        changed = next((row.event_id for row in conn.execute(query) if not is_as_written(row)), None)
-        return [dict(row) for row in conn.execute(query).mappings()], changed
+        rows = conn.execute(query).all()
+        changed = next((row.event_id for row in rows if not is_as_written(row)), None)
+        return [row._asdict() for row in rows], changed
 
     def subject(self, conn: Connection, name: str) -> Any:
         """Our SKU, or None."""

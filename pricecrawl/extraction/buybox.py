@@ -25,6 +25,7 @@ from pricecrawl.extraction.labels import (
     before_role,
     is_converted,
     is_for_members,
+    is_price_label,
     is_without,
     no_price,
     tax_of,
@@ -54,11 +55,6 @@ WEAK = 3.0
 _KIND_MARKS = (
     Mark.OLD | Mark.REGULAR | Mark.SAVING | Mark.UNIT | Mark.INSTALMENT | Mark.SHIPPING | Mark.MEMBER
 ) | (Mark.EXTRA | Mark.QUANTITY | Mark.NET | Mark.GROSS | Mark.PRE_ORDER | Mark.CURRENT)
-_PRICE_LABEL = re.compile(
-    r"(?<![^\W\d_])(?:price|preis|prix|precio|prezzo|preço|prijs|pris|cena|hinta|ár|preț|fiyat[ıi]?|цена|ціна|"
-    r"السعر|מחיר|τιμή|価格|价格|價格|가격)\s*:?\s*(?:US|CA|AU|NZ|HK|SG)?\s*\Z",
-    re.IGNORECASE,
-)
 _BUY_BOXES = Mark.BUY_BOX | Mark.PRICE_BOX
 _SIDE_MARKS = Mark.SAVING | Mark.UNIT | Mark.INSTALMENT | Mark.SHIPPING | Mark.EXTRA | Mark.QUANTITY
 _ALONE = re.compile(r"[\s\W\d]*", re.UNICODE)
@@ -350,7 +346,7 @@ def _score(item: Seen, place: int | None, buying: Sequence[Control]) -> float:
     shared = around.shared
     together = shared is not None and shared.tag not in ("body", "html")
     score = _line_score(item)
-    score += 3 if near & Mark.PRICE or _PRICE_LABEL.search(item.before or item.label) else 0
+    score += 3 if near & Mark.PRICE or is_price_label(item.before or item.label) else 0
     score += 1 if item.own & Mark.CURRENT else 0
     score += 1 if (near | far) & _BUY_BOXES else 0
     score -= 2 if (near | far) & Mark.PROSE else 0

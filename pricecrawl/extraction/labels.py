@@ -10,12 +10,12 @@ from pricecrawl.domain.market import TaxBasis
 from pricecrawl.domain.money_roles import Role
 
 _VAT = (
-    r"(?:vat|tax|taxes|impuestos?|impostos?|imposte|podatku|belasting(?:en)?|gst|mwst|ust|mehrwertsteuer|umsatzsteuer|tva|iva|btw|moms|mva|dph|ptu|áfa|afa|kdv|"
+    r"(?:vat|tax|taxes|impuestos?|impostos?|imposte|podatku|belasting(?:en)?|gst|mwst|ust|mehrwertsteuer|umsatzsteuer|tva|iva|btw|moms|mva|dph|ptu|áfa|afa|kdv|alv|"
     r"ндс|пдв|ддс|"
     r"φπα|ضريبة|الضريبة|מע\"?מ|税|tax\.)"
 )
 _GROSS = re.compile(
-    rf"(?:incl?(?:uding|usive of|\.|)|inkl(?:usive|\.|)|inc\.?|includes|mit|avec|con|met|med|z|s|с|"
+    rf"(?:incl?(?:uding|usive of|\.|)|inkl(?:usive|\.|)|inc\.?|includes|sis\.?|mit|avec|con|met|med|z|s|с|"
     rf"including|all) ?\.? ?(?:of |gesetzl(?:iche[rn]?|\.)? ?|der |la |l['’])?"
     rf"(?:\d+(?:[.,]\d+)? ?% ?)?{_VAT}|{_VAT} ?\.? ?(?:\(?\d+(?:[.,]\d+)? ?%\)? ?)?(?:incl|inkl|inc\b|"
     rf"included|inclus|incluid|inclusa|compres|"
@@ -126,6 +126,19 @@ def tax_of(text: str) -> TaxBasis:
 def before_role(text: str) -> Role | None:
     """Role by the last label before an amount; the money reader's words."""
     return roles.label_before(text)
+
+
+_PRICE_LABEL = re.compile(
+    r"(?:(?<![^\W\d_])(?:price|preis|prix|precio|prezzo|preço|prijs|pris|cena|hinta|ár|preț|fiyat[ıi]?|цена|ціна|"
+    r"τιμή)|السعر|מחיר|価格|价格|價格|가격)\s*:?\s*(?:US|CA|AU|NZ|HK|SG)?\s*\Z",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=8192)
+def is_price_label(text: str) -> bool:
+    """Whether a text ends with a word for "price", the letters of a dollar sign aside."""
+    return _PRICE_LABEL.search(text) is not None
 
 
 @lru_cache(maxsize=8192)

@@ -16,7 +16,14 @@ from pricecrawl.domain.market import TaxBasis
 from pricecrawl.domain.money import read_price
 from pricecrawl.domain.money_roles import Role
 from pricecrawl.extraction.amounts import Occurrence
-from pricecrawl.extraction.labels import after_role, before_role, is_for_members, no_price, tax_of
+from pricecrawl.extraction.labels import (
+    after_role,
+    before_role,
+    is_for_members,
+    is_price_label,
+    no_price,
+    tax_of,
+)
 from pricecrawl.extraction.marks import Mark
 from pricecrawl.extraction.surroundings import Around, first_name
 from pricecrawl.extraction.textmap import JOINT, TextMap, words_of
@@ -175,19 +182,12 @@ def mark_choices(seen: Sequence[Seen]) -> None:
                 break
 
 
-_PRICE_LABEL = re.compile(
-    r"(?:(?<![^\W\d_])(?:price|preis|prix|precio|prezzo|preço|prijs|pris|cena|hinta|preț|fiyat[ıi]?|цена|ціна)|"
-    r"価格|价格|價格|가격|السعر|מחיר)\s*:?\s*\Z",
-    re.IGNORECASE,
-)
-
-
 def _is_told(item: Seen) -> bool:
     """Whether its label says which price of the thing it is, or for how many: nothing to choose."""
     label = item.before or item.label
     if is_for_several(item):
         return True
-    return before_role(label) in (Role.BEFORE, Role.USUAL) or _PRICE_LABEL.search(label) is not None
+    return before_role(label) in (Role.BEFORE, Role.USUAL) or is_price_label(label)
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -46,11 +46,12 @@ class Closed:
 def gates(store: PublicationStore, tx: Any, made: Fields, target: str, *, now: datetime) -> Closed | None:
     """The first gate that is closed to a decision, or None."""
     of = made["decision_id"]
-    actions = store.approvals(tx, of)
+    approvals = store.approval_rows(tx, of)
+    actions = [row["action"] for row in approvals]
     allowed = made["verdict"] == "ALLOW" or any(action in {"approve", "exception"} for action in actions)
     if not allowed:
         return Closed(State.BLOCKED, f"decision {of} was approved by nobody")
-    if (wrong := next(_unvouched(store, tx, made), None)) is not None:
+    if (wrong := next(_unvouched(store, tx, made, approvals), None)) is not None:
         return Closed(
             State.BLOCKED,
             f"decision {of} {wrong}: somebody changed rows, and `pricecrawl audit` names them",
@@ -80,7 +81,7 @@ def gates(store: PublicationStore, tx: Any, made: Fields, target: str, *, now: d
     return None if ground is None else _ground(ground, inputs, asked=not actions)
 
 
-def _unvouched(store: PublicationStore, tx: Any, made: Fields) -> Iterator[str]:
+def _unvouched(store: PublicationStore, tx: Any, made: Fields, approvals: Sequence[Fields]) -> Iterator[str]:
     """Where a decision or what people did with it is not what the event log tells of them.
 
     Whoever can write rows could otherwise have any price published: the gate would read what they wrote.
@@ -93,7 +94,7 @@ def _unvouched(store: PublicationStore, tx: Any, made: Fields) -> Iterator[str]:
     if told.get("sha256") != digest(made, DECISION_FACTS):
         yield "is not the one that its event tells of"
     yield from vouching.decision(made, events)
-    for _, problem in vouching.approvals(store.approval_rows(tx, made["decision_id"]), events):
+    for _, problem in vouching.approvals(approvals, events):
         yield f"has an approval that {problem}"
 
 
